@@ -1,5 +1,6 @@
 //! Conversions: of literals, by casts, and of several values to one type.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -126,7 +127,11 @@ impl Binder<'_> {
         Err(match how {
             Coercion::Explicit => {
                 let (from, to) = (base.standard_name(), target.standard_name());
-                Error::new("42846", format!("cannot cast type {from} to {to}"))
+                let error = Error::new("42846", format!("cannot cast type {from} to {to}"));
+                match other_width(&base, &target) {
+                    Some(detail) => error.with_detail(detail),
+                    None => error,
+                }
             }
             _ => Error::new("42804", format!("a value of type {from} is no {to}")),
         })
@@ -362,6 +367,10 @@ impl Binder<'_> {
     pub(super) fn storable(&self, from: &Type, target: &(String, Type)) -> Result<Type> {
         let (name, to) = target;
         let to = to.without_length();
+        if let Some(detail) = other_width(from, &to) {
+            let message = format!("cannot cast type {from} to {to}");
+            return Err(Error::new("42846", message).with_detail(detail));
+        }
         if *from != Type::Unknown && self.cast(from, &to, Coercion::Assignment).is_err() {
             let message = format!(
                 "column \"{name}\" is of type {} but expression is of type {}",
@@ -384,6 +393,19 @@ impl Binder<'_> {
         values
             .map(|value| self.coerce(value, &common, Coercion::Implicit))
             .collect()
+    }
+}
+
+/// What is wrong with the number of fields of a row that is to be of a composite type.
+fn other_width(from: &Type, to: &Type) -> Option<&'static str> {
+    let (Type::Record(from), Type::Record(to)) = (from, to) else {
+        return None;
+    };
+    match from.len().cmp(&to.len()) {
+        _ if from.name().is_some() => None,
+        Ordering::Less => Some("Input has too few columns."),
+        Ordering::Equal => None,
+        Ordering::Greater => Some("Input has too many columns."),
     }
 }
 
@@ -418,6 +440,11 @@ pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
         let differs = known.find(|ty| common_type(&[first.clone(), (*ty).clone()]).is_none());
         let other = differs.unwrap_or(&first);
         let is_row = |ty: &Type| matches!(ty, Type::Record(fields) if fields.name().is_none());
+        if is_row(&first) && is_row(other) {
+            return Error::unsupported(format!(
+                "{what} of rows whose fields have types that do not match is not supported"
+            ));
+        }
         if first.category() == other.category() && !is_row(&first) && !is_row(other) {
             let (other, first) = (other.standard_name(), first.standard_name());
             let what = if what == "CASE" { "CASE/WHEN" } else { what };

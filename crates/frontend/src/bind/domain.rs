@@ -9,16 +9,18 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, cast::AsArray};
-use sqlparser::ast::{DataType, Expr as Ast};
+use arrow_array::{Array, UInt64Array, cast::AsArray};
+use arrow_select::take::take;
+use sqlparser::ast::{ArrayElemTypeDef, DataType, Expr as Ast};
 
 use super::{Binder, Coercion, parts};
 use crate::error::{Error, Result};
 use crate::evaluate::{Input, evaluate};
-use crate::functions::kernel::{Kernel, repeated};
-use crate::functions::scalar;
+use crate::functions::kernel::{Column as Values, Kernel, repeated};
+use crate::functions::{Session, scalar};
 use crate::plan::{Column, ColumnId, Expr};
 use crate::types::Type;
+use crate::types::arrays::Arrays;
 
 /// The value that conditions of a domain are about; columns that a binder makes come before.
 const VALUE: ColumnId = ColumnId(1 << 30);
@@ -36,9 +38,27 @@ pub struct Domain {
     pub checks: Vec<(String, Ast)>,
 }
 
+/// A written type that is a domain, or arrays of one.
+pub(super) struct Written {
+    domain: Arc<Domain>,
+    arrays: bool,
+}
+
 impl Binder<'_> {
-    /// The domain that a written type is; `None` for any other.
-    pub(super) fn domain(&self, written: &DataType) -> Result<Option<Arc<Domain>>> {
+    /// The domain that a written type is, or that it is arrays of; `None` for any other.
+    pub(super) fn domain(&self, written: &DataType) -> Result<Option<Written>> {
+        if let DataType::Array(
+            ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
+        ) = written
+        {
+            let element = self.domain(element)?;
+            return match element {
+                Some(of) if matches!(of.domain.base, Type::Array(_)) => Err(Error::unsupported(
+                    "arrays of a domain over arrays are not supported",
+                )),
+                of => Ok(of.map(|of| Written { arrays: true, ..of })),
+            };
+        }
         let DataType::Custom(name, modifiers) = written else {
             return Ok(None);
         };
@@ -47,12 +67,22 @@ impl Binder<'_> {
         }
         let mut parts = parts(name)?;
         let last = parts.pop().unwrap_or_default();
-        self.catalog.domain(parts.pop().as_deref(), &last)
+        let domain = self.catalog.domain(parts.pop().as_deref(), &last)?;
+        Ok(domain.map(|domain| Written {
+            domain,
+            arrays: false,
+        }))
     }
 
-    /// An expression of the type that a domain is over, with a check of its values.
-    pub(super) fn of_domain(&mut self, value: Expr, domain: &Domain) -> Result<Expr> {
-        let value = self.coerce(value, &domain.base, Coercion::Explicit)?;
+    /// An expression of the type that a domain is over, or of arrays of it, with a check of its
+    /// values.
+    pub(super) fn of_domain(&mut self, value: Expr, written: &Written) -> Result<Expr> {
+        let (domain, arrays) = (&written.domain, written.arrays);
+        let ty = match arrays {
+            true => domain.base.clone().array(),
+            false => domain.base.clone(),
+        };
+        let value = self.coerce(value, &ty, Coercion::Explicit)?;
         if !domain.not_null && domain.checks.is_empty() {
             return Ok(value);
         }
@@ -61,10 +91,14 @@ impl Binder<'_> {
             let condition = self.condition_on_value(condition, &domain.base)?;
             checks.push((name.clone(), condition));
         }
-        let kernel = checked(domain.name.clone(), domain.not_null, checks);
-        let base = domain.base.base();
+        let checked = Checked {
+            domain: domain.name.clone(),
+            not_null: domain.not_null,
+            checks,
+        };
+        let kernel = checked.kernel(arrays);
+        let base = ty.base();
         let function = scalar("domain", std::slice::from_ref(&base), base.clone(), kernel);
-        let ty = domain.base.clone();
         Ok(Expr::call(Arc::new(function.with_nulls()), vec![value], ty))
     }
 
@@ -88,19 +122,44 @@ impl Binder<'_> {
     }
 }
 
-/// Gives values on that are those of a domain.
-fn checked(domain: String, not_null: bool, checks: Vec<(String, Expr)>) -> Kernel {
-    Arc::new(move |call, columns| {
-        let [column] = columns else {
-            return Err(Error::internal("a domain is short of its value"));
-        };
-        if not_null && column.array.null_count() > 0 {
+/// What is checked of the values of a domain.
+struct Checked {
+    domain: String,
+    not_null: bool,
+    checks: Vec<(String, Expr)>,
+}
+
+impl Checked {
+    /// Gives values on that are those of the domain, or arrays of them.
+    fn kernel(self, arrays: bool) -> Kernel {
+        Arc::new(move |call, columns| {
+            let [column] = columns else {
+                return Err(Error::internal("a domain is short of its value"));
+            };
+            match arrays {
+                false => self.check(column, call.rows, call.session)?,
+                true => {
+                    let arrays = Arrays::of(&column.array)?;
+                    let places = (0..column.array.len()).flat_map(|at| arrays.range(at));
+                    let places = places.map(|at| at as u64).collect::<UInt64Array>();
+                    let elements = take(arrays.values(), &places, None)?;
+                    let count = elements.len();
+                    self.check(&Values::rows(elements), count, call.session)?;
+                }
+            }
+            Ok(repeated(Arc::clone(&column.array), call.rows))
+        })
+    }
+
+    fn check(&self, values: &Values, rows: usize, session: &Session) -> Result<()> {
+        let domain = &self.domain;
+        if self.not_null && values.array.null_count() > 0 {
             let message = format!("domain {domain} does not allow null values");
             return Err(Error::new("23502", message));
         }
-        let find = |id: ColumnId| (id == VALUE).then(|| column.clone());
-        let input = Input::new(call.rows, &find, call.session);
-        for (name, condition) in &checks {
+        let find = |id: ColumnId| (id == VALUE).then(|| values.clone());
+        let input = Input::new(rows, &find, session);
+        for (name, condition) in &self.checks {
             let met = evaluate(condition, &input)?;
             let truths = met
                 .array
@@ -112,6 +171,6 @@ fn checked(domain: String, not_null: bool, checks: Vec<(String, Expr)>) -> Kerne
                 return Err(Error::new("23514", message));
             }
         }
-        Ok(repeated(Arc::clone(&column.array), call.rows))
-    })
+        Ok(())
+    }
 }

@@ -1225,24 +1225,113 @@ impl Binder<'_> {
             return Err(Error::internal("elements without subscripts"));
         };
         let base = self.bind_expr(root)?;
-        if access_chain
-            .iter()
-            .any(|access| matches!(access, AccessExpr::Dot(_)))
-        {
-            return Err(Error::unsupported(
-                "an assignment to a field of a record is not supported",
-            ));
+        self.assigned_parts(base, access_chain, value)
+    }
+
+    /// A value with another in the place of one of its parts, which may be a part of a part.
+    fn assigned_parts(&mut self, base: Expr, path: &[AccessExpr], value: &Ast) -> Result<Expr> {
+        self.enter()?;
+        let made = match path.first() {
+            Some(AccessExpr::Dot(name)) => self.assigned_field(base, name, &path[1..], value),
+            _ => self.assigned_subscripts(base, path, value),
+        };
+        self.leave();
+        made
+    }
+
+    /// A record with another value in the place of a field, or of a part of it.
+    fn assigned_field(
+        &mut self,
+        base: Expr,
+        name: &Ast,
+        rest: &[AccessExpr],
+        value: &Ast,
+    ) -> Result<Expr> {
+        let Ast::Identifier(name) = name else {
+            return Err(Error::unsupported("* cannot get a value"));
+        };
+        let name = fold(name);
+        let Type::Record(fields) = base.ty.clone() else {
+            let message = format!(
+                "cannot assign to field \"{name}\" because its type {} is not a composite type",
+                base.ty
+            );
+            return Err(Error::new("42804", message));
+        };
+        let place = fields.iter().position(|(field, _)| *field == name);
+        let place = place.ok_or_else(|| {
+            let message = format!(
+                "cannot assign to field \"{name}\" because there is no such column in data type {}",
+                base.ty
+            );
+            Error::new("42703", message)
+        })?;
+        let mut values = Vec::with_capacity(fields.len());
+        for (at, (field, ty)) in fields.iter().enumerate() {
+            let whole = Box::new(self.copy(&base)?);
+            let old = Expr::new(ExprKind::Field(whole, at), ty.clone());
+            values.push(match (at == place, rest.is_empty()) {
+                (false, _) => old,
+                (true, false) => self.assigned_parts(old, rest, value)?,
+                (true, true) => {
+                    let new = self.bind_expr(value)?;
+                    let given = new.ty.standard_name();
+                    // Lengths are checked where the record is stored.
+                    let new = self.coerce(new, &ty.without_length(), Coercion::Assignment);
+                    let mut new = new.map_err(|error| match error.sqlstate {
+                        "42846" | "42804" => Error::new(
+                            "42804",
+                            format!(
+                                "subfield \"{field}\" is of type {} but expression is of type \
+                                 {given}",
+                                ty.standard_name()
+                            ),
+                        )
+                        .with_hint("You will need to rewrite or cast the expression."),
+                        _ => error,
+                    })?;
+                    new.ty = ty.clone();
+                    new
+                }
+            });
         }
-        let subscripts = access_chain.iter().filter_map(|access| match access {
+        Ok(Expr::new(ExprKind::Row(values), base.ty))
+    }
+
+    fn assigned_subscripts(
+        &mut self,
+        base: Expr,
+        path: &[AccessExpr],
+        value: &Ast,
+    ) -> Result<Expr> {
+        let subscripts = path.iter().map_while(|access| match access {
             AccessExpr::Subscript(subscript) => Some(subscript),
             AccessExpr::Dot(_) => None,
         });
         let subscripts: Vec<&Subscript> = subscripts.collect();
+        let rest = &path[subscripts.len()..];
         let sliced = subscripts
             .iter()
             .any(|subscript| matches!(subscript, Subscript::Slice { .. }));
         let ty = base.ty.base();
-        let value = self.bind_expr(value)?;
+        let value = match (rest.is_empty(), &ty) {
+            (true, _) => self.bind_expr(value)?,
+            (false, Type::Array(_)) if !sliced => {
+                let mut indices = Vec::with_capacity(subscripts.len());
+                for subscript in &subscripts {
+                    if let Subscript::Index { index } = subscript {
+                        indices.push(self.bind_expr(index)?);
+                    }
+                }
+                let whole = self.copy(&base)?;
+                let element = self.subscript(whole, indices)?;
+                self.assigned_parts(element, rest, value)?
+            }
+            (false, _) => {
+                let message = "a field of a part that is no element of an array gets no value";
+                return Err(Error::unsupported(message));
+            }
+        };
         match &ty {
             Type::Jsonb if sliced => Err(Error::new(
                 "42804",

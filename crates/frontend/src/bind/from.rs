@@ -503,7 +503,7 @@ impl Binder<'_> {
         named.hidden = scope_columns(hidden);
         named.key = relation.key.clone();
         if !relation.schema.is_empty() {
-            named.row_type = Some(relation.name.clone());
+            named.row_type = Some((relation.name.clone(), relation.number));
         }
         let sample = sample.map(|sample| self.sample(sample)).transpose()?;
         let plan = Plan::Scan {
@@ -609,7 +609,7 @@ impl Binder<'_> {
             false => plan,
         };
         let mut named = self.named_as(schema, name, columns, alias)?;
-        named.row_type = Some(name.to_owned());
+        named.row_type = Some((name.to_owned(), 0));
         Ok((plan, Namespace::of(named)))
     }
 
@@ -815,7 +815,7 @@ impl Binder<'_> {
                     ty: Type::Record(fields),
                     ..
                 },
-            ] => fields.name().map(str::to_owned),
+            ] => fields.name().map(|name| (name.to_owned(), fields.number())),
             _ => None,
         };
         // Fields have names of their own.

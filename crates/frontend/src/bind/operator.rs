@@ -75,6 +75,18 @@ impl Binder<'_> {
         {
             return self.record_comparison(symbol, left, right);
         }
+        if is_comparison(symbol)
+            && let (Type::Record(_), Type::Unknown) | (Type::Unknown, Type::Record(_)) =
+                (&left.ty, &right.ty)
+        {
+            return match left.is_literal_null() || right.is_literal_null() {
+                true => Ok(Expr::null(Type::Bool)),
+                false => Err(Error::unsupported(
+                    "input of anonymous composite types is not implemented",
+                )
+                .with_hint("cast the text to the type of the record")),
+            };
+        }
         let (left, right) = beside(left, right);
         let resolved = self.operator(symbol, &[&left, &right])?;
         self.operated(resolved, vec![left, right])
@@ -265,7 +277,12 @@ impl Binder<'_> {
     }
 
     /// A comparison of records of two types: one function, so that equal calls are equal.
-    fn record_operator(&mut self, symbol: &str, left: &Type, right: &Type) -> Result<Arc<Scalar>> {
+    pub(super) fn record_operator(
+        &mut self,
+        symbol: &str,
+        left: &Type,
+        right: &Type,
+    ) -> Result<Arc<Scalar>> {
         let key = (
             format!("record {symbol}"),
             vec![left.clone(), right.clone()],

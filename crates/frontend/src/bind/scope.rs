@@ -21,8 +21,8 @@ pub(super) struct Named {
     pub(super) hidden: Vec<ScopeColumn>,
     /// Columns that all others depend on: its primary key.
     pub(super) key: Vec<usize>,
-    /// The name of the type of its rows: that of a table or view.
-    pub(super) row_type: Option<String>,
+    /// The name of the type of its rows, that of a table or view, and its number in the catalog.
+    pub(super) row_type: Option<(String, i64)>,
     /// Whether an outer join may have no row of it.
     pub(super) nullable: bool,
 }
@@ -186,7 +186,7 @@ impl Scope {
                 columns: scope_columns(columns),
                 hidden: Vec::new(),
                 key: Vec::new(),
-                row_type: Some(alias.clone()),
+                row_type: Some((alias.clone(), 0)),
                 nullable: false,
             };
             names = names.join(Namespace::of(named))?;
@@ -466,8 +466,8 @@ pub(super) fn whole_row(named: &Named) -> Expr {
     let fields = named.columns.iter();
     let fields = fields.map(|column| (column.name.clone(), column.value.ty.clone()));
     let fields: Fields = fields.collect();
-    let ty = Type::Record(match named.row_type.as_deref() {
-        Some(name) => fields.with_name(name),
+    let ty = Type::Record(match &named.row_type {
+        Some((name, number)) => fields.with_name(name, *number),
         None => fields,
     });
     let key = named.key.iter().filter_map(|at| values.get(*at));

@@ -143,6 +143,19 @@ impl Binder<'_> {
             Type::Unknown => value.ty.clone(),
             other => other.clone(),
         };
+        if super::operator::is_comparison(symbol)
+            && let (Type::Record(_), Type::Record(_)) = (&value.ty, &element)
+        {
+            return Ok(Expr::new(
+                ExprKind::Any {
+                    operator: self.record_operator(symbol, &value.ty, &element)?,
+                    value: Box::new(value),
+                    array: Box::new(array),
+                    all,
+                },
+                Type::Bool,
+            ));
+        }
         let one = Expr::new(
             ExprKind::Literal(arrow_array::new_null_array(&element.arrow(), 1)),
             element,

@@ -38,6 +38,7 @@ impl Catalog for Tables {
             columns: columns.collect(),
             hidden: Vec::new(),
             key: Vec::new(),
+            number: 0,
             handle: Arc::new(()),
         })))
     }

@@ -132,7 +132,9 @@ fn row_type(catalog: &dyn Catalog, schema: Option<&str>, name: &str) -> Option<T
         return None;
     };
     let fields: Fields = relation.columns.iter().cloned().collect();
-    Some(Type::Record(fields.with_name(&relation.name)))
+    Some(Type::Record(
+        fields.with_name(&relation.name, relation.number),
+    ))
 }
 
 /// Whether a type's name is a word of the grammar, which in quotes is none.

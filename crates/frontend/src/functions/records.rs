@@ -118,7 +118,9 @@ pub fn comparison(symbol: &str, left: &Type, right: &Type, rows: Rows) -> Result
             return Err(Error::new(
                 "42804",
                 format!(
-                    "cannot compare dissimilar column types {a} and {b} at record column {}",
+                    "cannot compare dissimilar column types {} and {} at record column {}",
+                    a.base(),
+                    b.base(),
                     at + 1
                 ),
             ));

@@ -411,6 +411,10 @@ pub fn wider(a: &Type, b: &Type) -> Type {
             Type::numeric(a.precision.max(b.precision).into(), a.scale.into())
         }
         (Type::Array(a), Type::Array(b)) => wider(a, b).array(),
+        (Type::Record(a), Type::Record(b)) if a.len() == b.len() => {
+            let mut types = b.iter().map(|(_, ty)| ty);
+            Type::Record(a.map(|a| types.next().map_or_else(|| a.base(), |b| wider(a, b))))
+        }
         _ => a.base(),
     }
 }
@@ -465,6 +469,21 @@ pub fn common_type(types: &[Type]) -> Option<Type> {
         }
         if let (Type::Array(a), Type::Array(b)) = (&common, ty) {
             common = common_type(&[(**a).clone(), (**b).clone()])?.array();
+            continue;
+        }
+        // The fields of rows that are written out have types of their own.
+        if let (Type::Record(a), Type::Record(b)) = (&common, ty)
+            && a.name().is_none()
+            && b.name().is_none()
+        {
+            let pairs = a.iter().zip(b.iter());
+            let fields = pairs.map(|((name, a), (_, b))| {
+                Some((name.clone(), common_type(&[a.clone(), b.clone()])?))
+            });
+            common = match a.len() == b.len() {
+                true => Type::Record(fields.collect::<Option<_>>()?),
+                false => return None,
+            };
             continue;
         }
         if common.category() != ty.category() {

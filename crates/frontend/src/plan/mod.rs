@@ -64,6 +64,8 @@ pub struct Relation {
     pub hidden: Vec<(String, Type)>,
     /// Positions of the columns of its primary key, if it has one.
     pub key: Vec<usize>,
+    /// The number of the type of its rows in the catalog; 0 if it has none.
+    pub number: i64,
     /// The caller's own handle of it.
     pub handle: Arc<dyn Any + Send + Sync>,
 }

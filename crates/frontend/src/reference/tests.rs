@@ -112,6 +112,7 @@ impl Make {
                 .collect(),
             hidden: vec![],
             key: vec![],
+            number: 0,
             handle: Arc::new(()),
         };
         let references = all.iter().map(Column::reference).collect();

@@ -72,12 +72,12 @@ pub(crate) const ANY: &str = "\u{1}any ";
 /// `op ALL (x)`: a call in the place of the right operand.
 pub(crate) const ALL: &str = "\u{1}all ";
 
-/// An element or a slice that gets a value: a call of it, behind [`BASE`], and the value.
+/// An element, a slice or a field that gets a value: a call of it, behind [`BASE`], and the value.
 pub const ASSIGN: &str = "\u{1}assign ";
-/// Stands for the array or JSONB value whose elements get values.
+/// Stands for the array, record or JSONB value whose parts get values.
 pub const BASE: &str = "\u{1}base ";
-/// Elements of a column of INSERT: a name behind that of the column, with the subscripts as
-/// they are written.
+/// Parts of a column of INSERT: a name behind that of the column, with the subscripts and fields
+/// as they are written.
 pub const TARGET: &str = "\u{1}target ";
 
 /// The column of INSERT DEFAULT VALUES in MERGE.

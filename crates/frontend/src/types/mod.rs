@@ -58,19 +58,36 @@ pub struct EnumType {
     pub number: i64,
 }
 
-/// The fields of a record, with the name of its type if that is a table's.
+/// The fields of a record, with the name of its type if it has one: a table's rows and values
+/// of composite types do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fields {
     name: Option<Arc<str>>,
+    number: i64,
     fields: Arc<[(String, Type)]>,
 }
 
 impl Fields {
-    /// The fields as those of a type of a name.
+    /// The fields as those of a type of a name, with its number in the catalog, or 0.
     #[must_use]
-    pub fn with_name(mut self, name: &str) -> Fields {
+    pub fn with_name(mut self, name: &str, number: i64) -> Fields {
         self.name = Some(Arc::from(name));
+        self.number = number;
         self
+    }
+
+    /// The number of the type in the catalog; 0 if it has none.
+    pub fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// The fields of the same type with others in the place of their types.
+    pub(crate) fn map(&self, mut of: impl FnMut(&Type) -> Type) -> Fields {
+        let fields = self.fields.iter();
+        Fields {
+            fields: fields.map(|(name, ty)| (name.clone(), of(ty))).collect(),
+            ..self.clone()
+        }
     }
 
     /// The name of the type; `None` for a record that is none's.
@@ -89,7 +106,11 @@ impl Deref for Fields {
 
 impl From<Arc<[(String, Type)]>> for Fields {
     fn from(fields: Arc<[(String, Type)]>) -> Fields {
-        Fields { name: None, fields }
+        Fields {
+            name: None,
+            number: 0,
+            fields,
+        }
     }
 }
 
@@ -103,6 +124,7 @@ impl FromIterator<(String, Type)> for Fields {
     fn from_iter<I: IntoIterator<Item = (String, Type)>>(fields: I) -> Fields {
         Fields {
             name: None,
+            number: 0,
             fields: fields.into_iter().collect(),
         }
     }
@@ -255,12 +277,14 @@ impl Type {
         }))
     }
 
-    /// The type with texts of any length in the place of those with a length, in arrays, too.
+    /// The type with texts of any length in the place of those with a length, in arrays and
+    /// records, too.
     pub fn without_length(&self) -> Type {
         match self {
             Type::Varchar(_) => Type::Varchar(None),
             Type::Char(_) => Type::Char(None),
             Type::Array(element) => element.without_length().array(),
+            Type::Record(fields) => Type::Record(fields.map(Type::without_length)),
             other => other.clone(),
         }
     }
@@ -287,6 +311,7 @@ impl Type {
             Type::Timestamp(_) => Type::Timestamp(None),
             Type::TimestampTz(_) => Type::TimestampTz(None),
             Type::Array(element) => element.base().array(),
+            Type::Record(fields) => Type::Record(fields.map(Type::base)),
             other => other.clone(),
         }
     }

@@ -1,5 +1,6 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
-//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA; ALTER SEQUENCE and SET CONSTRAINTS.
+//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; ALTER SEQUENCE and SET
+//! CONSTRAINTS.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -30,6 +31,11 @@ pub(crate) enum Definition {
     AlterDomain {
         name: String,
         change: DomainChange,
+    },
+    /// ALTER TYPE … ATTRIBUTE.
+    AlterComposite {
+        name: String,
+        change: CompositeChange,
     },
     /// DROP TYPE, or DROP DOMAIN.
     Drop {
@@ -91,6 +97,21 @@ pub(crate) enum DomainChange {
     },
     Validate(String),
     Rename(String),
+}
+
+/// What ALTER TYPE does with fields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum CompositeChange {
+    Fields(Vec<AttributeChange>),
+    Rename { from: String, to: String },
+}
+
+/// An action of ALTER TYPE on one field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum AttributeChange {
+    Add { name: String, ty: String },
+    Drop { name: String, if_exists: bool },
+    Type { name: String, ty: String },
 }
 
 /// An action of ALTER SEQUENCE.

@@ -5,7 +5,8 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::{
-    ConstraintKind, Definition, DomainChange, DomainConstraint, SequenceChange, SequenceOption,
+    AttributeChange, CompositeChange, ConstraintKind, Definition, DomainChange, DomainConstraint,
+    SequenceChange, SequenceOption,
 };
 use crate::names::fold;
 use crate::plan::expression::printed;
@@ -61,7 +62,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             }
             Definition::SetConstraints { names, deferred }
         }
-        ("ALTER", "TYPE") => match parser.maybe_parse(move_type)? {
+        ("ALTER", "TYPE") => match parser.maybe_parse(alter_type)? {
             Some(statement) => statement,
             None => return Ok(None),
         },
@@ -82,13 +83,51 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
     statement.in_tree().map(Some)
 }
 
-fn move_type(parser: &mut Parser<'_>) -> Read<Definition> {
+fn alter_type(parser: &mut Parser<'_>) -> Read<Definition> {
     skip(parser, 2);
     let name = parser.parse_object_name(false)?.to_string();
-    match takes(parser, &["SET", "SCHEMA"]) {
-        true => moved(parser, false, name),
-        false => parser.expected("SET SCHEMA", parser.peek_token()),
+    if takes(parser, &["SET", "SCHEMA"]) {
+        return moved(parser, false, name);
     }
+    let change = match takes(parser, &["RENAME", "ATTRIBUTE"]) {
+        true => {
+            let from = fold(&parser.parse_identifier()?);
+            expect(parser, "TO")?;
+            let to = fold(&parser.parse_identifier()?);
+            behaviour(parser);
+            CompositeChange::Rename { from, to }
+        }
+        false => CompositeChange::Fields(parser.parse_comma_separated(attribute_change)?),
+    };
+    Ok(Definition::AlterComposite { name, change })
+}
+
+/// CASCADE is about tables of a type, which there are none of.
+fn attribute_change(parser: &mut Parser<'_>) -> Read<AttributeChange> {
+    let change = if takes(parser, &["ADD", "ATTRIBUTE"]) {
+        AttributeChange::Add {
+            name: fold(&parser.parse_identifier()?),
+            ty: parser.parse_data_type()?.to_string(),
+        }
+    } else if takes(parser, &["DROP", "ATTRIBUTE"]) {
+        let if_exists = takes(parser, &["IF", "EXISTS"]);
+        AttributeChange::Drop {
+            name: fold(&parser.parse_identifier()?),
+            if_exists,
+        }
+    } else if takes(parser, &["ALTER", "ATTRIBUTE"]) {
+        let name = fold(&parser.parse_identifier()?);
+        takes(parser, &["SET", "DATA"]);
+        expect(parser, "TYPE")?;
+        AttributeChange::Type {
+            name,
+            ty: parser.parse_data_type()?.to_string(),
+        }
+    } else {
+        return parser.expected("SET SCHEMA or an ATTRIBUTE", parser.peek_token());
+    };
+    behaviour(parser);
+    Ok(change)
 }
 
 fn moved(parser: &mut Parser<'_>, domain: bool, name: String) -> Read<Definition> {

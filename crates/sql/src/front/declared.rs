@@ -1,14 +1,16 @@
 //! Types that users have created, as the front knows them.
 //!
-//! A column of an enumeration stores labels as texts, and says of which enumeration they are. A
-//! domain is the type that it is over: its conditions are checked by casts and where rows are
+//! A column of an enumeration stores labels as texts, and says of which enumeration they are; one
+//! of a composite type stores the texts of records. A domain is the type that it is over: its conditions are checked by casts and where rows are
 //! stored.
 
 use std::sync::Arc;
 
 use freestone_frontend::bind::Domain;
-use freestone_frontend::types::{EnumType, Type};
-use freestone_storage::{Catalog, Column, ColumnType, TypeId, UserType, UserTypeKind};
+use freestone_frontend::types::{EnumType, Fields, Type};
+use freestone_storage::{
+    Attribute, Catalog, Column, ColumnType, Label, TypeId, UserType, UserTypeKind,
+};
 
 use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
@@ -16,7 +18,7 @@ use crate::plan::expression::parse_expr;
 use crate::plan::pg_catalog::objects::{numbered_type, type_number};
 use crate::types::{type_held, type_of_column};
 
-/// Domains over domains, at most.
+/// Domains over domains, and composite types in composite types, at most.
 const DEPTH: usize = 100;
 
 /// The front's type of a stored column.
@@ -41,29 +43,48 @@ pub(crate) fn declared_type(
         };
         match &known.kind {
             UserTypeKind::Domain(domain) => declared = domain.declared,
-            UserTypeKind::Enum(_) => {
-                let of = enumeration(schema, name, known);
-                return match plain {
-                    Type::Array(_) => of.array(),
-                    _ => of,
-                };
+            UserTypeKind::Enum(labels) => {
+                return arrayed(enumeration(schema, name, known, labels), &plain);
+            }
+            UserTypeKind::Composite(fields) => {
+                return arrayed(composite(catalog, (schema, name), known, fields), &plain);
             }
         }
     }
     plain
 }
 
+/// A type, or arrays of it where the values that are held are arrays.
+fn arrayed(ty: Type, held: &Type) -> Type {
+    match held {
+        Type::Array(_) => ty.array(),
+        _ => ty,
+    }
+}
+
 /// An enumeration.
-fn enumeration(schema: &str, name: &str, known: &UserType) -> Type {
-    let labels = match &known.kind {
-        UserTypeKind::Enum(labels) => labels.iter().map(|label| label.name.clone()).collect(),
-        UserTypeKind::Domain(_) => Vec::new(),
-    };
+fn enumeration(schema: &str, name: &str, known: &UserType, labels: &[Label]) -> Type {
     Type::Enum(Arc::new(EnumType {
         name: shown_type(schema, name),
-        labels,
+        labels: labels.iter().map(|label| label.name.clone()).collect(),
         number: type_number(known.id),
     }))
+}
+
+/// A composite type.
+fn composite(
+    catalog: &Catalog,
+    (schema, name): (&str, &str),
+    known: &UserType,
+    fields: &[Attribute],
+) -> Type {
+    let fields = fields.iter().map(|field| {
+        let ty = type_of_stored(catalog, &field.column());
+        (field.name.clone(), ty)
+    });
+    let fields: Fields = fields.collect();
+    let number = type_number(known.id);
+    Type::Record(fields.with_name(&shown_type(schema, name), number))
 }
 
 /// A created type's name as `format_type` writes it.
@@ -78,6 +99,7 @@ pub(crate) fn shown_type(schema: &str, name: &str) -> String {
 pub(crate) fn declared_by(ty: &Type) -> Option<TypeId> {
     match ty.innermost() {
         Type::Enum(of) if of.number > 0 => numbered_type(of.number),
+        Type::Record(fields) if fields.number() > 0 => numbered_type(fields.number()),
         _ => None,
     }
 }
@@ -86,7 +108,8 @@ pub(crate) fn declared_by(ty: &Type) -> Option<TypeId> {
 pub(crate) fn named_type(catalog: &Catalog, schema: &str, name: &str) -> Option<Type> {
     let known = catalog.user_type(schema, name)?;
     Some(match &known.kind {
-        UserTypeKind::Enum(_) => enumeration(schema, name, known),
+        UserTypeKind::Enum(labels) => enumeration(schema, name, known, labels),
+        UserTypeKind::Composite(fields) => composite(catalog, (schema, name), known, fields),
         UserTypeKind::Domain(domain) => declared_type(catalog, &domain.kind, domain.declared),
     })
 }
@@ -146,12 +169,28 @@ pub(crate) fn shown_declaration(catalog: &Catalog, column: &Column) -> String {
     match (known, &column.kind) {
         (None, _) => column.type_name(),
         (Some((schema, name, known)), ColumnType::Array { dims, .. })
-            if matches!(known.kind, UserTypeKind::Enum(_)) =>
+            if !is_domain_over_arrays(known) =>
         {
             shown_type(schema, name) + &"[]".repeat(usize::from(*dims))
         }
         (Some((schema, name, _)), _) => shown_type(schema, name),
     }
+}
+
+/// Whether a type is a domain whose values are arrays. A column of arrays is declared with such
+/// a domain, or with the type of its elements.
+pub(crate) fn is_domain_over_arrays(known: &UserType) -> bool {
+    matches!(&known.kind, UserTypeKind::Domain(domain)
+        if matches!(domain.kind, ColumnType::Array { .. }))
+}
+
+/// Whether a column has arrays of a domain.
+pub(crate) fn has_arrays_of_domain(catalog: &Catalog, column: &Column) -> bool {
+    let known = column.declared.and_then(|id| catalog.type_by_id(id));
+    matches!(column.kind, ColumnType::Array { .. })
+        && known.is_some_and(|(_, _, known)| {
+            matches!(known.kind, UserTypeKind::Domain(_)) && !is_domain_over_arrays(known)
+        })
 }
 
 /// The default of a column: its own, else that of its domain; none for a generated column.
@@ -162,6 +201,10 @@ pub(crate) fn default_of<'a>(catalog: &'a Catalog, column: &'a Column) -> Option
     }
     if let Some(default) = &column.default {
         return Some(default);
+    }
+    // That of a domain is none of arrays of it.
+    if has_arrays_of_domain(catalog, column) {
+        return None;
     }
     let mut next = column.declared;
     for _ in 0..DEPTH {

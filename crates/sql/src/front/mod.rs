@@ -27,7 +27,8 @@ use crate::plan::relations::Relations;
 use crate::session::Requests;
 
 pub(crate) use declared::{
-    declared_by, declared_type, default_of, domain_of, labels_of, shown_declaration, type_of_stored,
+    declared_by, declared_type, default_of, domain_of, has_arrays_of_domain, is_domain_over_arrays,
+    labels_of, shown_declaration, type_of_stored,
 };
 pub(crate) use expression::{COLUMN, Purpose, is_immutable, lowered_expression, with_types};
 pub(crate) use names::Names;
@@ -105,7 +106,7 @@ impl Logical {
 /// # Errors
 /// Whatever is wrong with it.
 pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
-    planned_into(relations, ast, &[])
+    planned_for(relations, ast, &[])
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -114,6 +115,15 @@ pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
 /// # Errors
 /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
 pub(crate) fn planned_into(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    targets: &[(String, Type)],
+) -> Result<Logical> {
+    // The Arrow form of a record does not tell what its fields are.
+    planned_for(relations, ast, targets)?.changed(lower::stored_records)
+}
+
+fn planned_for(
     relations: &Relations<'_>,
     ast: &Ast,
     targets: &[(String, Type)],

@@ -15,9 +15,7 @@ use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::plan::{Expr as Bound, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
-use freestone_storage::{
-    Catalog as Stored, Object, Privileges, Sequence,
-};
+use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
 use super::about;
 use super::declared::{self, type_of_stored};
@@ -29,6 +27,7 @@ use crate::lower::Handle;
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
 use crate::plan::given::Given;
 use crate::plan::information_schema;
+use crate::plan::pg_catalog::objects::row_type_number;
 use crate::plan::pg_catalog::{self, PG_CATALOG};
 use crate::plan::relations::Relations;
 use crate::plan::rows::table as rows_table;
@@ -95,6 +94,7 @@ impl<'a> Names<'a> {
             columns,
             hidden,
             key: Vec::new(),
+            number: 0,
             handle: Arc::new(Handle(rows_table(batch)?)),
         }))
     }
@@ -144,6 +144,7 @@ impl<'a> Names<'a> {
             columns: given.columns.clone(),
             hidden: given.hidden.clone(),
             key: Vec::new(),
+            number: 0,
             handle: Arc::new(Handle(Arc::clone(rows))),
         }))
     }
@@ -218,6 +219,7 @@ fn position_of(name: &Name, sequence: &Sequence) -> Result<Relation> {
         columns: columns.map(|(name, ty)| (name.to_owned(), ty)).into(),
         hidden: Vec::new(),
         key: Vec::new(),
+        number: 0,
         handle: Arc::new(Handle(rows_table(batch)?)),
     })
 }
@@ -227,10 +229,11 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
     let stored = provider.downcast_ref::<StoredTable>();
     let schema = provider.schema();
     let (mut columns, mut hidden) = (Vec::new(), Vec::new());
-    let mut key = Vec::new();
+    let (mut key, mut number) = (Vec::new(), 0);
     match stored {
         Some(stored) => {
             let (table, _) = stored.parts();
+            number = row_type_number(table);
             for column in &table.schema.columns {
                 let ty = type_of_stored(catalog, column);
                 columns.push((column.name.clone(), ty));
@@ -254,6 +257,7 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
         columns,
         hidden,
         key,
+        number,
         handle: Arc::new(Handle(provider)),
     }
 }

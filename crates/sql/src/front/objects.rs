@@ -8,6 +8,7 @@ use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
 use freestone_frontend::functions::objects::{NoObjects, Objects};
 use freestone_frontend::types::{Reg, Type};
 use freestone_frontend::{Position, Result as FrontResult};
+use freestone_storage::UserTypeKind;
 
 use super::declared::shown_type;
 use super::names::Names;
@@ -15,7 +16,9 @@ use super::session_of;
 use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema};
 use crate::plan::information_schema;
-use crate::plan::pg_catalog::objects::{relation_numbers, schema_number, type_number};
+use crate::plan::pg_catalog::objects::{
+    composite_number, relation_numbers, row_type_number, schema_number, type_number,
+};
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number};
 use crate::plan::relations::Relations;
@@ -53,6 +56,16 @@ impl Numbers {
             all.types.insert(number + 1, format!("{shown}[]"));
             all.types.insert(number, shown);
             let full = (schema.to_owned(), name.to_owned());
+            all.type_numbers.insert(full, number);
+            if let UserTypeKind::Composite(_) = known.kind {
+                all.add(composite_number(known.id), schema, name);
+            }
+        }
+        for (schema, table) in snapshot.all_tables() {
+            let (number, shown) = (row_type_number(table), shown_type(schema, &table.name));
+            all.types.insert(number + 1, format!("{shown}[]"));
+            all.types.insert(number, shown);
+            let full = (schema.to_owned(), table.name.clone());
             all.type_numbers.insert(full, number);
         }
         for name in snapshot.schemas().chain([PG_CATALOG, INFORMATION_SCHEMA]) {

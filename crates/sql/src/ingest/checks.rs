@@ -1,7 +1,8 @@
 //! What must hold for rows: CHECK constraints, and the types that columns are declared with.
 //!
 //! Generated columns are computed here, too: from the other columns of a row, when these are as
-//! they are to be stored.
+//! they are to be stored. Records are brought to their one form, which texts such as `( 1,now)`
+//! are not.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,13 +10,15 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
+use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{EnumType, Type};
 use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
-use crate::front::{Purpose, domain_of, labels_of};
-use crate::values::convert;
+use crate::front::{self, Purpose, domain_of, labels_of};
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
+use crate::types::type_held;
+use crate::values::convert;
 use crate::values::{assign, show};
 
 /// The checks of a table, ready to be computed.
@@ -27,6 +30,8 @@ pub(crate) struct Checks {
     generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
     /// Columns with created types.
     declared: Vec<Declared>,
+    /// Columns of composite types, or of arrays of them, and their types.
+    records: Vec<(usize, Type)>,
 }
 
 /// What must hold for a column because of its type.
@@ -38,6 +43,8 @@ struct Declared {
     not_null: bool,
     /// Names and conditions, each over all columns of the table.
     conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    /// Whether what must hold does for each element of arrays.
+    elements: Option<Column>,
     labels: Option<Labels>,
 }
 
@@ -87,6 +94,10 @@ impl Checks {
                 let value = generated(expressions, text, &columns, column)?;
                 all.generated.push((at, column.clone(), value));
             }
+            let ty = front::type_of_stored(expressions.snapshot, column);
+            if let Type::Record(_) = ty.innermost() {
+                all.records.push((at, ty));
+            }
             if let Some(declared) = Declared::of(expressions, at, column, &columns)? {
                 all.declared.push(declared);
             }
@@ -94,15 +105,21 @@ impl Checks {
         Ok(all)
     }
 
-    /// Rows with the values of generated columns.
+    /// Rows with records in their one form, and with the values of generated columns.
     ///
     /// # Errors
-    /// Those of computing them.
+    /// Those of reading records and computing values.
     pub(crate) fn completed(&self, rows: RecordBatch) -> Result<RecordBatch> {
-        if self.generated.is_empty() {
+        if self.generated.is_empty() && self.records.is_empty() {
             return Ok(rows);
         }
         let mut arrays = rows.columns().to_vec();
+        for (at, ty) in &self.records {
+            if let Some(place) = arrays.get_mut(*at) {
+                *place = convert::normal_records(place, ty)?;
+            }
+        }
+        let rows = RecordBatch::try_new(rows.schema(), arrays.clone())?;
         for (at, column, value) in &self.generated {
             let value = value.evaluate(&rows)?.into_array(rows.num_rows())?;
             let value = assign(&value, column).map_err(|bad| bad.error)?;
@@ -185,14 +202,30 @@ impl Declared {
             name: String::new(),
             not_null: false,
             conditions: Vec::new(),
+            elements: None,
             labels,
         };
+        let of_elements = front::has_arrays_of_domain(expressions.snapshot, column);
         if let Some(domain) = domain_of(expressions.snapshot, id)? {
+            let element = element_of(column).filter(|_| of_elements);
+            let alone = element.clone().map(|element| {
+                let schema = TableSchema {
+                    columns: vec![element],
+                    ..TableSchema::default()
+                };
+                columns_of(&schema, "domain")
+            });
+            let alone = alone.transpose()?;
+            let (name_of_value, columns) = match &alone {
+                Some(columns) => (VALUE, columns),
+                None => (column.name.as_str(), columns),
+            };
             for (name, condition) in &domain.checks {
-                let condition = with_value(condition, &column.name);
+                let condition = with_value(condition, name_of_value);
                 let condition = expressions.compiled(&condition, columns)?;
                 declared.conditions.push((name.clone(), condition));
             }
+            declared.elements = element;
             declared.not_null = domain.not_null;
             declared.name = domain.name;
         }
@@ -200,7 +233,15 @@ impl Declared {
     }
 
     fn check(&self, rows: &RecordBatch) -> Result<()> {
-        let values = rows.column(self.column);
+        if let Some(element) = &self.elements {
+            let elements = elements_of(rows.column(self.column), element)?;
+            return self.check_values(elements.column(0), &elements);
+        }
+        self.check_values(rows.column(self.column), rows)
+    }
+
+    /// Checks values, which are in a column of some rows.
+    fn check_values(&self, values: &ArrayRef, rows: &RecordBatch) -> Result<()> {
         if self.not_null && values.null_count() > 0 {
             let message = format!("domain {} does not allow null values", self.name);
             return Err(Error::new("23502", message));
@@ -221,13 +262,42 @@ impl Declared {
     }
 }
 
+/// The column in which elements stand while the conditions of their domain are checked.
+const VALUE: &str = "value";
+
+/// The elements of a column of arrays as a column of their own.
+fn element_of(column: &Column) -> Option<Column> {
+    let ColumnType::Array { element, .. } = column.kind else {
+        return None;
+    };
+    Some(Column {
+        name: VALUE.to_owned(),
+        kind: element.into(),
+        ..column.clone()
+    })
+}
+
+/// All elements of stored arrays, in the only column of some rows.
+fn elements_of(arrays: &ArrayRef, element: &Column) -> Result<RecordBatch> {
+    let held = type_held(element);
+    let arrays = convert::loaded(arrays, &held.clone().array())?;
+    let values = Arrays::of(&arrays)?.values();
+    let values = match convert::is_held_as_text(&held) {
+        true => convert::as_text(values, &held)?,
+        false => Arc::clone(values),
+    };
+    let values = assign(&values, element).map_err(|bad| bad.error)?;
+    Ok(RecordBatch::try_from_iter_with_nullable([(
+        VALUE, values, true,
+    )])?)
+}
+
 impl Labels {
     /// Checks that values, or the elements of arrays, are labels.
     fn check(&self, values: &ArrayRef) -> Result<()> {
         if self.of_arrays {
             // They are read as arrays of the enumeration.
-            return convert::loaded(values, &Type::Enum(Arc::clone(&self.of)).array())
-                .map(|_| ());
+            return convert::loaded(values, &Type::Enum(Arc::clone(&self.of)).array()).map(|_| ());
         }
         let mut texts = values.as_string_view_opt().into_iter().flatten().flatten();
         match texts.find(|text| !self.known.contains(*text)) {

@@ -57,8 +57,10 @@ pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
             let function = ScalarUDF::from(Held::new(wanted));
             Ok(function.call(vec![expr]))
         }
-        // Fields of lists and records differ in names only.
-        (from, to) if from.is_nested() && to.is_nested() => Ok(cast(expr, wanted)),
+        // Fields of lists and records differ in names, or in the form of a NUMERIC.
+        (from, to) if from.is_nested() && to.is_nested() => {
+            Ok(ScalarUDF::from(Held::new(wanted)).call(vec![expr]))
+        }
         (DataType::Null, _) => Ok(Expr::Literal(ScalarValue::try_from(wanted)?, None)),
         _ => Err(Error::internal(format!(
             "a value of {kind} where {wanted} is expected"

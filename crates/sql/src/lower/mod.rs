@@ -73,7 +73,7 @@ use crate::error::{Error, Result};
 
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
-pub(crate) use output::{output, schema, stored, type_of, with_schema};
+pub(crate) use output::{output, schema, stored, stored_records, type_of, with_schema};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]

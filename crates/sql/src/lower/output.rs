@@ -88,14 +88,31 @@ pub(super) fn displayed(value: Expr, ty: &Type) -> Expr {
 /// # Errors
 /// Those of building plans.
 pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
+    stored_where(lowered, is_text_outside)
+}
+
+/// The same of records, and of arrays of them.
+///
+/// # Errors
+/// Those of building plans.
+pub(crate) fn stored_records(lowered: Lowered) -> Result<Lowered> {
+    stored_where(lowered, |ty| matches!(ty.innermost(), Type::Record(_)))
+}
+
+fn stored_where(lowered: Lowered, are: fn(&Type) -> bool) -> Result<Lowered> {
     let Lowered { plan, names, types } = lowered;
-    if !types.iter().any(is_text_outside) {
+    if !types.iter().any(are) {
         return Ok(Lowered { plan, names, types });
     }
     let columns = plan.schema().columns().into_iter().zip(&types);
     let exprs = columns.map(|(column, ty)| {
         let (relation, name) = (column.relation.clone(), column.name.clone());
-        storable(Expr::Column(column), ty).alias_qualified(relation, name)
+        let value = Expr::Column(column);
+        let value = match are(ty) {
+            true => storable(value, ty),
+            false => value,
+        };
+        value.alias_qualified(relation, name)
     });
     let plan = projected(exprs.collect(), plan)?;
     Ok(Lowered { plan, names, types })
@@ -103,7 +120,10 @@ pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
 
 /// Whether nobody but the front reads the Arrow form of a type.
 fn is_text_outside(ty: &Type) -> bool {
-    matches!(ty, Type::Numeric(None) | Type::TimeTz(_) | Type::Array(_))
+    matches!(
+        ty,
+        Type::Numeric(None) | Type::TimeTz(_) | Type::Array(_) | Type::Record(_)
+    )
 }
 
 /// The schema of a result: names and types as the statement has them; its plan knows dimensions.

@@ -61,6 +61,7 @@ impl Catalog for World {
                 columns: held.columns.clone(),
                 hidden: Vec::new(),
                 key: Vec::new(),
+                number: 0,
                 handle: Arc::new(Handle(Arc::new(table.unwrap()))),
             })
         }))

@@ -28,7 +28,7 @@ use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
-use crate::front::type_of_stored;
+use crate::front::{declared_by, has_arrays_of_domain, type_of_stored};
 use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
 use crate::types::type_of_column;
 
@@ -501,10 +501,20 @@ fn stored(
     let known = column.declared.and_then(|id| catalog.type_by_id(id));
     if let Some((schema, name, known)) = known {
         match &known.kind {
+            UserTypeKind::Domain(_) if has_arrays_of_domain(catalog, column) => {
+                described.of_schema = shown_schema(schema).to_owned();
+                described.short = format!("_{name}");
+            }
             UserTypeKind::Domain(_) => {
                 described.domain = Some((shown_schema(schema).to_owned(), name.to_owned()));
+                // The type that it is over may have been created, too.
+                let over = declared_by(&ty).and_then(|id| catalog.type_by_id(id));
+                if let Some((schema, name, _)) = over {
+                    described.of_schema = shown_schema(schema).to_owned();
+                    described.short = name.to_owned();
+                }
             }
-            UserTypeKind::Enum(_) => {
+            UserTypeKind::Enum(_) | UserTypeKind::Composite(_) => {
                 described.of_schema = shown_schema(schema).to_owned();
                 let is_array = matches!(ty, Type::Array(_));
                 described.short = format!("{}{name}", if is_array { "_" } else { "" });
@@ -519,6 +529,7 @@ fn standard_name(ty: &Type) -> String {
     match ty.base() {
         Type::Array(_) => "ARRAY".to_owned(),
         Type::Enum(_) => "USER-DEFINED".to_owned(),
+        Type::Record(fields) if fields.name().is_some() => "USER-DEFINED".to_owned(),
         Type::Char(_) => "character".to_owned(),
         other => other.to_string(),
     }

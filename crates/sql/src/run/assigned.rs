@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectNamePart, Query, SelectItem, SetExpr,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Catalog, Column, Table};
 
 use super::change::Changed;
-use super::elements::{are_assigned, assigned_to, column_of, named};
+use super::elements::{are_assigned, assigned_to, column_of, named, without_table};
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::{Name, quoted};
+use crate::names::{Name, fold, quoted};
 use crate::plan::expression::printed;
 
 /// What a statement does with a column of a row.
@@ -33,6 +33,12 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
     given.map(|(column, _)| column).collect()
 }
 
+/// Whether a name is that of a part of a column.
+fn is_part(table: &Table, name: &ObjectName) -> bool {
+    let first = name.0.first().and_then(|part| part.as_ident());
+    name.0.len() > 1 && first.is_some_and(|ident| table.schema.index_of(&fold(ident)).is_some())
+}
+
 /// What SET does with each column of the table.
 ///
 /// # Errors
@@ -47,22 +53,39 @@ pub(super) fn assigned_columns(
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
             (AssignmentTarget::ColumnName(name), value) if are_assigned(value) => {
-                let name = named(name)?;
+                let (mut name, mut value) = (named(name)?, value.clone());
+                if table.schema.index_of(&name).is_none()
+                    && name == called
+                    && let Some((column, rest)) = without_table(&value)
+                {
+                    (name, value) = (column, rest);
+                    if !are_assigned(&value) {
+                        given.push((name, value));
+                        continue;
+                    }
+                }
                 let before = given.iter_mut().find(|(known, _)| *known == name);
                 match before {
                     Some((_, before)) if are_assigned(before) => {
-                        *before = assigned_to(before, value);
+                        *before = assigned_to(before, &value);
                     }
                     // Another assignment of the whole column.
-                    Some(_) => given.push((name, value.clone())),
+                    Some(_) => given.push((name, value)),
                     None => {
                         let base = column_of(called, &name)?;
-                        given.push((name, assigned_to(&base, value)));
+                        given.push((name, assigned_to(&base, &value)));
                     }
                 }
             }
             (AssignmentTarget::ColumnName(name), value) => {
                 given.push((named(name)?, value.clone()));
+            }
+            (AssignmentTarget::Tuple(names), _)
+                if names.iter().any(|name| is_part(table, name)) =>
+            {
+                return Err(Error::unsupported(
+                    "SET (…) = … with a field or an element of a column is not supported",
+                ));
             }
             (AssignmentTarget::Tuple(names), Expr::Tuple(values))
                 if names.len() == values.len() =>

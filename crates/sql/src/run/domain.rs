@@ -11,9 +11,13 @@ use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
 use crate::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::front;
 use crate::names::{Name, quoted};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed, with_value};
 use crate::session::{Notice, Outcome};
+
+/// The name of elements while conditions on them are looked at.
+const ELEMENT: &str = "element of a domain";
 
 impl Run<'_> {
     pub(super) fn create_domain(
@@ -200,14 +204,27 @@ impl Run<'_> {
                 };
                 let column = &table.schema.columns[place].name;
                 let target = full_name(&Name::new(schema, &table.name));
+                let is_array =
+                    front::has_arrays_of_domain(&self.snapshot, &table.schema.columns[place]);
+                let (value, from) = match is_array {
+                    false => (column.as_str(), target),
+                    true => (
+                        ELEMENT,
+                        format!(
+                            "{target}, unnest({}) AS elements ({})",
+                            quoted(column),
+                            quoted(ELEMENT)
+                        ),
+                    ),
+                };
                 let wrong = match condition {
-                    None => format!("{} IS NULL", quoted(column)),
+                    None => format!("{} IS NULL", quoted(value)),
                     Some(condition) => {
-                        let condition = with_value(&parse_expr(condition)?, column);
+                        let condition = with_value(&parse_expr(condition)?, value);
                         format!("NOT ({})", printed(&condition))
                     }
                 };
-                let query = format!("SELECT 1 FROM {target} WHERE {wrong} LIMIT 1");
+                let query = format!("SELECT 1 FROM {from} WHERE {wrong} LIMIT 1");
                 if !Box::pin(self.any(&query)).await? {
                     continue;
                 }

@@ -4,10 +4,10 @@ use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statem
 use freestone_storage::{Catalog, CatalogEdit};
 
 use super::Run;
+use super::composite::with_users;
 use super::create::unknown_schema;
 use super::redeclare::written;
 use super::sequence::drop_sequence;
-use super::user_type::with_domains_over;
 use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
 use crate::plan::relations::unknown_table;
@@ -116,11 +116,11 @@ impl Run<'_> {
     }
 }
 
-/// Refuses to drop a schema with a type that a column or a domain of another is of.
+/// Refuses to drop a schema with a type that a column or a type of another is of.
 fn must_be_own(catalog: &Catalog, schema: &str) -> Result<()> {
     let types = catalog.user_types().filter(|(of, ..)| *of == schema);
     for (_, name, known) in types {
-        for id in with_domains_over(catalog, known.id) {
+        for id in with_users(catalog, known.id) {
             let elsewhere = catalog.type_by_id(id).is_some_and(|(of, ..)| of != schema);
             let columns = catalog.columns_of_type(id);
             let foreign = columns.iter().any(|(table, _)| {

@@ -1,4 +1,5 @@
-//! Elements and slices of columns that get values: `SET a[1] = 2`, `INSERT INTO t (a[1])`.
+//! Elements, slices and fields of columns that get values: `SET a[1] = 2`, `SET r.f = 2`,
+//! `INSERT INTO t (a[1])`.
 //!
 //! ```text
 //! SET a[1] = 2, a[2] = 3      a = put(put(a, 1, 2), 2, 3)
@@ -8,15 +9,16 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName, Query,
-    SelectItem, SetExpr, Statement as Ast, visit_expressions_mut,
+    AccessExpr, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName,
+    Query, SelectItem, SetExpr, Statement as Ast, visit_expressions_mut,
 };
 use freestone_frontend::syntax::{self, marks};
-use freestone_storage::Table;
+use freestone_storage::{Catalog, ColumnType, ElementType, Table};
 
 use super::insert::{column_names, columns_named};
 use super::literal::is_default;
 use crate::error::{Error, Result};
+use crate::front::shown_declaration;
 use crate::names::{Name, fold, quoted};
 use crate::plan::expression::printed;
 use crate::statement::parse_one;
@@ -81,7 +83,12 @@ struct Given<'a> {
 ///
 /// # Errors
 /// `42701` for a column that is named twice, `42601` for another number of values.
-pub(super) fn inserted(insert: &Insert, table: &Table, name: &Name) -> Result<Option<Insert>> {
+pub(super) fn inserted(
+    insert: &Insert,
+    catalog: &Catalog,
+    table: &Table,
+    name: &Name,
+) -> Result<Option<Insert>> {
     if insert.columns.iter().all(|column| target(column).is_none()) {
         return Ok(None);
     }
@@ -126,12 +133,17 @@ pub(super) fn inserted(insert: &Insert, table: &Table, name: &Name) -> Result<Op
             ObjectName::from(vec![Ident::with_quote('"', name)])
         })
         .collect();
-    insert.source = Some(Box::new(changed(source, &given, table, width)?));
+    insert.source = Some(Box::new(changed(source, &given, (catalog, table), width)?));
     Ok(Some(insert))
 }
 
 /// The source with a value for each column.
-fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> Result<Query> {
+fn changed(
+    source: &Query,
+    given: &[Given<'_>],
+    (catalog, table): (&Catalog, &Table),
+    width: usize,
+) -> Result<Query> {
     let bare = source.with.is_none() && source.order_by.is_none() && source.limit_clause.is_none();
     if let SetExpr::Values(values) = source.body.as_ref()
         && bare
@@ -147,7 +159,7 @@ fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> 
             }
             let content = given
                 .iter()
-                .map(|given| value(given, table, |at| row.content[at].clone()));
+                .map(|given| value(given, catalog, table, |at| row.content[at].clone()));
             row.content = content.collect::<Result<_>>()?;
         }
         let mut source = source.clone();
@@ -166,7 +178,7 @@ fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> 
     {
         let content = given
             .iter()
-            .map(|given| value(given, table, |at| items[at].clone()));
+            .map(|given| value(given, catalog, table, |at| items[at].clone()));
         let content = content.collect::<Result<Vec<Expr>>>()?;
         let mut select = select.clone();
         select.projection = content.into_iter().map(SelectItem::UnnamedExpr).collect();
@@ -177,7 +189,7 @@ fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> 
     let names: Vec<String> = (1..=width).map(|at| format!("\"{at}\"")).collect();
     let named = |at: usize| Expr::Identifier(Ident::with_quote('"', (at + 1).to_string()));
     let list = given.iter().map(|given| {
-        let value = value(given, table, named)?;
+        let value = value(given, catalog, table, named)?;
         Ok(printed(&value))
     });
     let list = list.collect::<Result<Vec<String>>>()?.join(", ");
@@ -198,20 +210,37 @@ fn value_of(item: &SelectItem) -> Option<&Expr> {
 }
 
 /// The value of a column.
-fn value(given: &Given<'_>, table: &Table, source: impl Fn(usize) -> Expr) -> Result<Expr> {
+fn value(
+    given: &Given<'_>,
+    catalog: &Catalog,
+    table: &Table,
+    source: impl Fn(usize) -> Expr,
+) -> Result<Expr> {
     let column = &table.schema.columns[given.column];
-    let mut base = syntax::expression(&format!("CAST(NULL AS {})", column.kind))?;
+    // A record is of a type that has a name only.
+    let of = match column.kind {
+        ColumnType::Record
+        | ColumnType::Array {
+            element: ElementType::Record,
+            ..
+        } => shown_declaration(catalog, column),
+        kind => kind.to_string(),
+    };
+    let mut base = syntax::expression(&format!("CAST(NULL AS {of})"))?;
     for (at, subscripts) in &given.values {
         let value = source(*at);
         let Some(subscripts) = subscripts else {
             return Ok(value);
         };
         if is_default(&value) {
-            let message = "cannot set an array element to DEFAULT";
+            let message = match subscripts.starts_with('.') {
+                true => "cannot set a subfield to DEFAULT",
+                false => "cannot set an array element to DEFAULT",
+            };
             return Err(Error::unsupported(message));
         }
         let (quote, assign, of) = (marks::QUOTE, marks::ASSIGN, marks::BASE);
-        let text = format!("{quote}{assign}{quote}({quote}{of}{quote}{subscripts}, NULL)");
+        let text = format!("{quote}{assign}{quote}(({quote}{of}{quote}){subscripts}, NULL)");
         let mut call = syntax::expression(&text)?;
         if let Expr::Function(call) = &mut call
             && let FunctionArguments::List(list) = &mut call.args
@@ -222,6 +251,36 @@ fn value(given: &Given<'_>, table: &Table, source: impl Fn(usize) -> Expr) -> Re
         base = assigned_to(&base, &call);
     }
     Ok(base)
+}
+
+/// What a name with that of its table before it is assigned, `SET t.a = 1`, which is read as an
+/// assignment to a field of `t`: the name of the column and the value; `None` for other values.
+pub(super) fn without_table(assigned: &Expr) -> Option<(String, Expr)> {
+    let mut rest = assigned.clone();
+    let Expr::Function(call) = &mut rest else {
+        return None;
+    };
+    let FunctionArguments::List(list) = &mut call.args else {
+        return None;
+    };
+    let [
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::CompoundFieldAccess {
+            access_chain, ..
+        })),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(value)),
+    ] = list.args.as_mut_slice()
+    else {
+        return None;
+    };
+    let AccessExpr::Dot(Expr::Identifier(name)) = access_chain.first()?.clone() else {
+        return None;
+    };
+    access_chain.remove(0);
+    let value = match access_chain.is_empty() {
+        true => value.clone(),
+        false => rest,
+    };
+    Some((fold(&name), value))
 }
 
 /// The column of a table as an expression of a statement that changes it.

@@ -48,7 +48,7 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
-        let changed = elements::inserted(insert, table, &name)?;
+        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
         let insert = changed.as_ref().unwrap_or(insert);
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
@@ -119,7 +119,7 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
-        let changed = elements::inserted(insert, table, &name)?;
+        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
         let insert = changed.as_ref().unwrap_or(insert);
         let columns = target_columns(&table.schema, &name, insert)?;
         let Some(query) = insert.source.as_deref() else {

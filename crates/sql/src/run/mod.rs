@@ -15,6 +15,7 @@ mod changes;
 mod clauses;
 mod columns;
 mod comment;
+mod composite;
 mod conflict;
 mod constraints;
 mod create;

@@ -19,13 +19,16 @@ use crate::statement::Statement;
 pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     match ast {
         Ast::Prepare {
-            name, statement, ..
+            name,
+            data_types,
+            statement,
         } => {
             if matches!(**statement, Ast::Prepare { .. } | Ast::Execute { .. }) {
                 return Err(Error::new("42601", "PREPARE of PREPARE or EXECUTE"));
             }
             let statement = Statement::of((**statement).clone());
-            session.keep(fold(name), Prepared::new(statement)?)?;
+            let prepared = Prepared::new(statement)?.with_data_types(data_types);
+            session.keep(fold(name), prepared)?;
             Ok(Some(Outcome::done("PREPARE")))
         }
         Ast::Execute {
@@ -37,7 +40,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
         } if using.is_empty() => {
             let name = executed(name).unwrap_or_default();
             let prepared = session.kept(&name)?;
-            let values = values(parameters);
+            let values = values(&prepared, parameters);
             let run = Box::pin(prepared.run_with(session, &values));
             Ok(Some(run.await?))
         }
@@ -75,7 +78,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
                 return Ok(None);
             }
             let prepared = session.kept(&executed(name).unwrap_or_default())?;
-            let bound = prepared.bound(&values(parameters))?;
+            let bound = prepared.bound(&values(&prepared, parameters))?;
             let mut ast = ast.clone();
             if let Ast::Explain { statement, .. } = &mut ast {
                 **statement = bound;
@@ -94,13 +97,16 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
     }
 }
 
-/// The values of EXECUTE: operators around a parameter bind the whole value.
-fn values(parameters: &[Expr]) -> Vec<Expr> {
+/// The values of EXECUTE, of the types that PREPARE says: operators around a parameter bind the whole value.
+fn values(prepared: &Prepared, parameters: &[Expr]) -> Vec<Expr> {
     let values = parameters.iter().map(|value| match value {
         Expr::Value(_) => value.clone(),
         other => Expr::Nested(Box::new(other.clone())),
     });
-    values.collect()
+    let values = values.enumerate();
+    values
+        .map(|(number, value)| prepared.typed(number, value))
+        .collect()
 }
 
 /// A new table whose query is that of a prepared statement, with the query; `None` for any
@@ -140,7 +146,7 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
             });
             let given: Vec<Expr> = given.collect();
             let bound = self.session.kept(name);
-            let bound = bound.and_then(|prepared| prepared.bound(&values(&given)));
+            let bound = bound.and_then(|prepared| prepared.bound(&values(&prepared, &given)));
             match bound {
                 Ok(Ast::Query(kept)) => {
                     // WITH NO DATA is a limit to no rows.

@@ -1,4 +1,4 @@
-//! CREATE TYPE … AS ENUM, ALTER TYPE, DROP TYPE, and where a type is used.
+//! CREATE TYPE, ALTER TYPE of enumerations, DROP TYPE, and where a type is used.
 
 use std::ops::ControlFlow;
 
@@ -14,10 +14,12 @@ use freestone_storage::{
 
 use super::Run;
 use super::alter_parts::Implicit;
+use super::composite::field_of_type;
 use super::create::unknown_schema;
 use super::redeclare::written as full_name;
 use crate::define::Definition;
 use crate::error::{Error, Result};
+use crate::front::is_domain_over_arrays;
 use crate::names::{Name, fold, named, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
 use crate::session::{Notice, Outcome};
@@ -72,7 +74,7 @@ impl Known {
     fn labels(&self) -> Result<&Vec<Label>> {
         match &self.stored.kind {
             UserTypeKind::Enum(labels) => Ok(labels),
-            UserTypeKind::Domain(_) => {
+            UserTypeKind::Domain(_) | UserTypeKind::Composite(_) => {
                 let message = format!("{} is not an enum", self.name);
                 Err(Error::new("42809", message))
             }
@@ -88,7 +90,7 @@ impl Run<'_> {
     /// How a column of a written type is stored, and the created type that it is declared with.
     ///
     /// # Errors
-    /// `42704` for a type that is not there; `0A000` for arrays of domains.
+    /// `42704` for a type that is not there; `0A000` for one that no column has.
     pub(super) fn held(&self, written: &Written) -> Result<Held> {
         let error = match declared_type(written) {
             Ok((kind, modifier)) => {
@@ -108,10 +110,17 @@ impl Run<'_> {
                         kind: match &known.kind {
                             UserTypeKind::Enum(_) => ColumnType::Text,
                             UserTypeKind::Domain(domain) => domain.kind,
+                            UserTypeKind::Composite(_) => ColumnType::Record,
                         },
                         modifier: None,
                         declared: Some(known.id),
                     }),
+                    None if self.snapshot.table(&name.schema, &name.name).is_some() => {
+                        let message =
+                            format!("a column cannot have the type {name}, that of a table's rows");
+                        Err(Error::unsupported(message)
+                            .with_hint("CREATE TYPE … AS (…) with the same fields"))
+                    }
                     None => Err(error),
                 }
             }
@@ -125,10 +134,8 @@ impl Run<'_> {
                     declared,
                 } = self.held(element)?;
                 let known = declared.and_then(|id| self.snapshot.type_by_id(id));
-                let is_domain = known
-                    .is_some_and(|(_, _, known)| matches!(known.kind, UserTypeKind::Domain(_)));
-                if is_domain {
-                    let message = "columns of arrays of a domain are not supported";
+                if known.is_some_and(|(_, _, known)| is_domain_over_arrays(known)) {
+                    let message = "columns of arrays of a domain over arrays are not supported";
                     return Err(Error::unsupported(message));
                 }
                 let array = match kind {
@@ -156,11 +163,18 @@ impl Run<'_> {
         representation: Option<&UserDefinedTypeRepresentation>,
     ) -> Result<Outcome> {
         let name = table_name(written)?;
-        let Some(UserDefinedTypeRepresentation::Enum { labels }) = representation else {
-            return Err(Error::unsupported(
-                "CREATE TYPE of anything but an enumeration is not supported",
-            )
-            .with_hint("CREATE TYPE … AS ENUM ('a', 'b')"));
+        let labels = match representation {
+            Some(UserDefinedTypeRepresentation::Enum { labels }) => labels,
+            Some(UserDefinedTypeRepresentation::Composite { attributes }) => {
+                let kind = UserTypeKind::Composite(self.fields(attributes)?);
+                self.add_type(&name, kind)?;
+                return Ok(Outcome::done("CREATE TYPE"));
+            }
+            _ => {
+                let message = "only enumerations and composite types can be created";
+                return Err(Error::unsupported(message)
+                    .with_hint("CREATE TYPE … AS ENUM ('a', 'b') or AS (a INTEGER, b TEXT)"));
+            }
         };
         let mut all: Vec<Label> = Vec::with_capacity(labels.len());
         for label in labels {
@@ -263,6 +277,11 @@ impl Run<'_> {
 
     /// Renames a label, in rows and defaults too, which have its text.
     async fn rename_label(&self, name: &Name, from: &str, to: &str) -> Result<()> {
+        let known = Known::of(&self.snapshot, name.clone())?;
+        if let Some(field) = field_of_type(&self.snapshot, known.stored.id) {
+            let message = format!("renaming a label that {field} may have is not supported");
+            return Err(Error::unsupported(message));
+        }
         // While rows change, both are labels.
         let id = self.edit_type(name, |edit, known| {
             let mut labels = known.labels()?.clone();
@@ -387,6 +406,9 @@ impl Run<'_> {
                 let tag = if *domains { "DROP DOMAIN" } else { "DROP TYPE" };
                 Ok(Outcome::done(tag))
             }
+            Definition::AlterComposite { name, change } => {
+                self.alter_composite(&named(name)?, change)
+            }
             Definition::AlterSequence {
                 name,
                 if_exists,
@@ -446,6 +468,10 @@ impl Run<'_> {
                 .with_detail(format!("{user} depends on type {name}"))
                 .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
         }
+        if let Some(field) = field_of_type(catalog, known.id) {
+            let message = format!("{field} would have to go with type {name}");
+            return Err(Error::unsupported(message).with_hint("ALTER TYPE … DROP ATTRIBUTE first."));
+        }
         // Rows in no block have the columns of today.
         for (table, _) in &columns {
             if self.session.in_transaction() {
@@ -482,7 +508,7 @@ pub(super) fn with_domains_over(catalog: &Catalog, id: TypeId) -> Vec<TypeId> {
         for (_, _, known) in catalog.user_types() {
             let over = match &known.kind {
                 UserTypeKind::Domain(domain) => domain.declared == Some(id),
-                UserTypeKind::Enum(_) => false,
+                UserTypeKind::Enum(_) | UserTypeKind::Composite(_) => false,
             };
             if over && !all.contains(&known.id) {
                 all.push(known.id);
@@ -501,6 +527,9 @@ fn user_of(
     if let Some((table, place)) = columns.first() {
         let column = &table.schema.columns[*place].name;
         return Some(format!("column {column} of table {}", table.name));
+    }
+    if let Some(field) = ids.iter().find_map(|id| field_of_type(catalog, *id)) {
+        return Some(field);
     }
     let (_, name, _) = catalog.type_by_id(*ids.get(1)?)?;
     Some(format!("type {name}"))

@@ -194,6 +194,7 @@ fn class(kind: &ColumnType) -> Class {
         | ColumnType::Numeric
         | ColumnType::Jsonb
         | ColumnType::TimeTz
+        | ColumnType::Record
         | ColumnType::Array { .. } => Class::Opaque,
     }
 }

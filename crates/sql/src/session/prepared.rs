@@ -65,6 +65,12 @@ impl Prepared {
         Ok(self)
     }
 
+    /// The same with the types that PREPARE says.
+    pub(crate) fn with_data_types(mut self, types: &[SqlType]) -> Self {
+        self.types = types.iter().cloned().map(Some).collect();
+        self
+    }
+
     /// The statement.
     pub fn statement(&self) -> &Statement {
         &self.statement
@@ -108,7 +114,7 @@ impl Prepared {
     }
 
     /// An expression for a parameter, of the type that it was declared with.
-    pub(super) fn typed(&self, number: usize, expr: Expr) -> Expr {
+    pub(crate) fn typed(&self, number: usize, expr: Expr) -> Expr {
         match self.types.get(number) {
             Some(Some(data_type)) => Expr::Cast {
                 kind: CastKind::Cast,

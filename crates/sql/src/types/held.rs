@@ -54,6 +54,8 @@ pub(crate) fn type_of_column(kind: &ColumnType) -> Type {
         ColumnType::Numeric => Type::Numeric(None),
         ColumnType::Jsonb => Type::Jsonb,
         ColumnType::TimeTz => Type::TimeTz(None),
+        // Its created type says which fields it has.
+        ColumnType::Record => Type::Text,
         ColumnType::Array { element, dims } => {
             let element = type_of_column(&(*element).into());
             (0..*dims).fold(element, |ty, _| ty.array())

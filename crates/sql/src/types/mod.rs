@@ -284,6 +284,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         Type::Uuid => ColumnType::Uuid,
         Type::Json => ColumnType::Json,
         Type::Jsonb => ColumnType::Jsonb,
+        Type::Record(fields) if fields.number() > 0 => ColumnType::Record,
         Type::Array(element) => array_of(column_type_of_type(element)?).ok_or_else(none)?,
         _ => return Err(none()),
     })

@@ -76,7 +76,7 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
         ),
         C::Json => false,
         C::Numeric => from.is_numeric() || *from == DataType::BinaryView,
-        C::Jsonb => false,
+        C::Jsonb | C::Record => false,
         C::TimeTz => {
             *from == DataType::FixedSizeBinary(12)
                 || matches!(
@@ -107,6 +107,7 @@ fn is_of_front(column: &Column) -> bool {
                 | ColumnType::Json
                 | ColumnType::Jsonb
                 | ColumnType::TimeTz
+                | ColumnType::Record
                 | ColumnType::Array { .. }
         )
 }

@@ -105,6 +105,7 @@ impl ColumnBuilder {
             ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
+            | ColumnType::Record
             | ColumnType::Array { .. } => of_front(),
         }
     }

@@ -1,10 +1,13 @@
 //! Values between types of the front, and between its types and the forms that columns have.
 //!
-//! Most columns hold values as the front does. An array and a TIMETZ are held as their text:
+//! Most columns hold values as the front does. An array, a record and a TIMETZ are held as their
+//! text:
 //!
 //! ```text
 //! integer[] of the front    elements [1, NULL, 3]
 //! in a column               {1,NULL,3}
+//! row of the front          1, 'a b'
+//! in a column               (1,"a b")
 //! ```
 //!
 //! Texts in columns do not depend on a session's settings.
@@ -13,6 +16,7 @@ use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
+use freestone_frontend::functions::arrays::casts::struct_of;
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between};
 use freestone_frontend::types::Type;
@@ -75,7 +79,7 @@ fn in_form(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 
 /// Whether a column holds values in another form than the front does.
 pub(crate) fn is_held_as_text(ty: &Type) -> bool {
-    matches!(ty, Type::Array(_) | Type::TimeTz(_))
+    matches!(ty, Type::Array(_) | Type::Record(_) | Type::TimeTz(_))
 }
 
 /// Values of a column as the front has them.
@@ -143,28 +147,43 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     })
 }
 
-/// Checks the lengths of texts in arrays, which are cut where they are cast.
+/// Texts for a column of records, or of arrays of them, as such a column holds them.
+///
+/// # Errors
+/// `22P02` for a text that is no such record, those of its fields, and `22001` for a text that is
+/// too long for its field.
+pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    let any = ty.without_length();
+    let mut values = convert(texts, &Type::Text, &any, &STORED)?;
+    if any != *ty {
+        must_fit(&values, ty)?;
+        values = convert(texts, &Type::Text, ty, &STORED)?;
+    }
+    convert(&values, ty, &Type::Text, &STORED)
+}
+
+/// Checks the lengths of texts in arrays and records, which are cut where they are cast.
 ///
 /// # Errors
 /// `22001` for one that is too long for the column.
 fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
-    let Type::Array(_) = to else {
-        return Ok(());
-    };
-    let fits: fn(&str, u32) -> Result<&str> = match to.innermost() {
-        Type::Varchar(Some(_)) => fit_varchar,
-        Type::Char(Some(_)) => fit_char,
+    let (fits, length): (fn(&str, u32) -> Result<&str>, u32) = match to {
+        Type::Array(element) => {
+            let arrays = Arrays::read(array);
+            return arrays.map_or(Ok(()), |arrays| must_fit(arrays.values(), element));
+        }
+        Type::Record(fields) => {
+            let columns = array.as_struct_opt().into_iter();
+            let columns = columns.flat_map(|record| record.columns());
+            let mut pairs = columns.zip(fields.iter());
+            return pairs.try_for_each(|(column, (_, ty))| must_fit(column, ty));
+        }
+        Type::Varchar(Some(length)) => (fit_varchar, *length),
+        Type::Char(Some(length)) => (fit_char, *length),
         _ => return Ok(()),
     };
-    let (Type::Varchar(Some(length)) | Type::Char(Some(length))) = to.innermost() else {
-        return Ok(());
-    };
-    let elements = Arrays::read(array);
-    let texts = elements
-        .as_ref()
-        .and_then(|all| all.values().as_string_view_opt());
-    for text in texts.into_iter().flatten().flatten() {
-        fits(text, *length)?;
+    for text in array.as_string_view_opt().into_iter().flatten().flatten() {
+        fits(text, length)?;
     }
     Ok(())
 }
@@ -209,6 +228,13 @@ pub(crate) fn from_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
         Type::Array(element) if let Some(arrays) = Arrays::read(array) => {
             let values = from_shown(arrays.values(), element)?;
             Ok(arrays.with_values(values, array.nulls().cloned())?)
+        }
+        Type::Record(fields) if let Some(records) = array.as_struct_opt() => {
+            let pairs = records.columns().iter().zip(fields.iter());
+            let columns = pairs.map(|(column, (_, ty))| from_shown(column, ty));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let nulls = records.nulls().cloned();
+            Ok(struct_of(ty, columns, nulls, records.len())?)
         }
         _ => convert(array, &Type::Text, ty, &STORED),
     }

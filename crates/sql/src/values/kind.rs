@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StructArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type};
 use freestone_frontend::types::arrays;
 use freestone_frontend::values::Numeric;
 
 use crate::error::Error;
 
-/// An array with an Arrow type: a NUMERIC may have come out in its other form.
+/// An array with an Arrow type: a NUMERIC may have come out in its other form, also as an
+/// element or a field.
 ///
 /// # Errors
 /// `22003` where a number does not fit.
@@ -52,6 +53,20 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
                 }
                 _ => Ok(made),
             }
+        }
+        (DataType::Struct(held), DataType::Struct(wanted)) if held.len() == wanted.len() => {
+            let records = array.as_struct();
+            let columns = records.columns().iter().zip(wanted);
+            let columns =
+                columns.map(|(column, field)| with_kind(Arc::clone(column), field.data_type()));
+            let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+            let (length, nulls) = (records.len(), records.nulls().cloned());
+            Ok(Arc::new(StructArray::try_new_with_length(
+                wanted.clone(),
+                columns,
+                nulls,
+                length,
+            )?))
         }
         _ => Ok(datafusion::arrow::compute::cast(&array, kind)?),
     }

@@ -441,7 +441,7 @@ fn what_would_be_passed_over_is_refused() {
         "ALTER TABLE t ADD UNIQUE (a) DEFERRABLE",
         "ALTER TABLE t ADD UNIQUE NULLS NOT DISTINCT (a)",
         "CREATE TABLE u (a INT PRIMARY KEY DEFERRABLE INITIALLY DEFERRED)",
-        "CREATE TYPE x AS (a INT)",
+        "CREATE TYPE x AS RANGE (subtype = int4)",
     ] {
         assert_eq!(sql.state(statement), "0A000", "{statement}");
     }

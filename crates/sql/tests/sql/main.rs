@@ -19,6 +19,7 @@ mod change;
 mod clients;
 mod columns;
 mod comments;
+mod composites;
 mod constraints;
 mod copy;
 mod ddl;

@@ -120,6 +120,7 @@ impl Dense {
             | ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
+            | ColumnType::Record
             | ColumnType::Array { .. } => {
                 let values = array.as_string_view();
                 variable(array, column, nulls.clone(), |row| {

@@ -23,7 +23,7 @@ pub use partition::Partitioning;
 pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
 pub use types::{ColumnType, ElementType, Physical};
-pub use user_type::{Domain, DomainCheck, Label, UserType, UserTypeKind};
+pub use user_type::{Attribute, Domain, DomainCheck, Label, UserType, UserTypeKind};
 pub use value::Value;
 
 use crate::error::{Error, Result};

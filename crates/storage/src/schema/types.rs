@@ -62,6 +62,8 @@ pub enum ColumnType {
     Jsonb,
     /// TIME WITH TIME ZONE, as text.
     TimeTz,
+    /// A value of a composite type, as text in parentheses.
+    Record,
     /// An array, as text in braces.
     Array {
         /// What it is of.
@@ -97,6 +99,7 @@ pub enum ElementType {
     Numeric,
     Jsonb,
     TimeTz,
+    Record,
 }
 
 /// Pairs of an element's type and a column's.
@@ -150,6 +153,7 @@ elements!(
     Numeric,
     Jsonb,
     TimeTz,
+    Record,
 );
 
 /// How values of a column are stored.
@@ -218,7 +222,11 @@ impl ColumnType {
     pub fn has_keys(&self) -> bool {
         !matches!(
             self,
-            ColumnType::Numeric | ColumnType::Jsonb | ColumnType::TimeTz | ColumnType::Array { .. }
+            ColumnType::Numeric
+                | ColumnType::Jsonb
+                | ColumnType::TimeTz
+                | ColumnType::Record
+                | ColumnType::Array { .. }
         )
     }
 
@@ -251,6 +259,7 @@ impl ColumnType {
             | ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
+            | ColumnType::Record
             | ColumnType::Array { .. } => DataType::Utf8View,
             ColumnType::Bytea | ColumnType::Numeric => DataType::BinaryView,
         }
@@ -281,6 +290,7 @@ impl ColumnType {
             | ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
+            | ColumnType::Record
             | ColumnType::Array { .. } => Physical::Bytes { text: true },
             ColumnType::Bytea | ColumnType::Numeric => Physical::Bytes { text: false },
         }
@@ -314,6 +324,7 @@ impl fmt::Display for ColumnType {
             ColumnType::Numeric => "NUMERIC",
             ColumnType::Jsonb => "JSONB",
             ColumnType::TimeTz => "TIME WITH TIME ZONE",
+            ColumnType::Record => "RECORD",
             ColumnType::Array { element, dims } => {
                 write!(f, "{}", ColumnType::from(*element))?;
                 return (0..*dims).try_for_each(|_| f.write_str("[]"));
@@ -344,6 +355,7 @@ mod tests {
             (ColumnType::Numeric, r#""numeric""#, "NUMERIC"),
             (ColumnType::Jsonb, r#""jsonb""#, "JSONB"),
             (ColumnType::TimeTz, r#""time_tz""#, "TIME WITH TIME ZONE"),
+            (ColumnType::Record, r#""record""#, "RECORD"),
             (
                 ColumnType::Integer.array(1).unwrap(),
                 r#"{"array":{"element":"integer","dims":1}}"#,
@@ -372,6 +384,7 @@ mod tests {
             ColumnType::Numeric,
             ColumnType::Jsonb,
             ColumnType::TimeTz,
+            ColumnType::Record,
             ColumnType::Text.array(1).unwrap(),
         ] {
             assert!(!kind.has_keys() && !kind.has_order(), "{kind}");

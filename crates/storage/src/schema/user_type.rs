@@ -1,6 +1,6 @@
-//! Types that users create: enumerations and domains.
+//! Types that users create: enumerations, domains and composite types.
 
-use super::ColumnType;
+use super::{Column, ColumnType, Modifier};
 use crate::ids::TypeId;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,53 @@ pub enum UserTypeKind {
     Enum(Vec<Label>),
     /// Values of another type that conditions hold for.
     Domain(Domain),
+    /// Records: their fields in order.
+    Composite(Vec<Attribute>),
+}
+
+/// A field of a composite type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// How a column of its type would hold its values.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// The part of its type that `kind` does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifier: Option<Modifier>,
+    /// The created type that its values, or the elements of its arrays, are of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<TypeId>,
+}
+
+impl Attribute {
+    /// It as a column of a table.
+    pub fn column(&self) -> Column {
+        Column {
+            name: self.name.clone(),
+            kind: self.kind,
+            nullable: true,
+            default: None,
+            identity: None,
+            modifier: self.modifier,
+            declared: self.declared,
+            generated: false,
+        }
+    }
+}
+
+impl UserType {
+    /// The created types that it is made of.
+    pub fn parts(&self) -> Vec<TypeId> {
+        match &self.kind {
+            UserTypeKind::Enum(_) => Vec::new(),
+            UserTypeKind::Domain(domain) => domain.declared.into_iter().collect(),
+            UserTypeKind::Composite(fields) => {
+                fields.iter().filter_map(|field| field.declared).collect()
+            }
+        }
+    }
 }
 
 /// A label of an enumeration.
@@ -83,6 +130,16 @@ mod tests {
             default: None,
             checks: vec![],
         };
+        let field = |name: &str, kind, modifier, declared| Attribute {
+            name: name.to_owned(),
+            kind,
+            modifier,
+            declared,
+        };
+        let fields = vec![
+            field("a", ColumnType::Time, Some(Modifier::Seconds(3)), None),
+            field("b", ColumnType::Record, None, Some(TypeId(2))),
+        ];
         for (kind, written) in [
             (
                 UserTypeKind::Enum(vec![label("a", 1.0, 0), label("b", 1.5, 2)]),
@@ -91,6 +148,10 @@ mod tests {
             (
                 UserTypeKind::Domain(domain),
                 r#"{"id":3,"domain":{"type":"integer","nullable":true}}"#,
+            ),
+            (
+                UserTypeKind::Composite(fields),
+                r#"{"id":3,"composite":[{"name":"a","type":"time","modifier":{"seconds":3}},{"name":"b","type":"record","declared":2}]}"#,
             ),
         ] {
             let known = UserType {

@@ -80,6 +80,7 @@ impl Catalog for Functions {
                 columns: vec![column("x"), column("y")],
                 hidden: vec![],
                 key: vec![],
+                number: 0,
                 handle: Arc::new(()),
             })
         }))

@@ -48,8 +48,14 @@ pub fn nested_cast(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
                 return None;
             }
             let pairs = a.iter().zip(b.iter());
-            let fields =
-                pairs.map(|((_, a), (_, b))| cast_in(all, a, b).or_else(|| same_base(a, b)));
+            let fields = pairs.map(|((_, a), (_, b))| match a {
+                // A literal in quotes becomes what is asked for.
+                Type::Unknown => cast_in(all, &Type::Text, b).map(|cast| Cast {
+                    context: Context::Implicit,
+                    ..cast
+                }),
+                a => cast_in(all, a, b).or_else(|| same_base(a, b)),
+            });
             let fields = fields.collect::<Option<Vec<_>>>()?;
             let context = fields.iter().map(|cast| cast.context).min();
             made(context.unwrap_or(Context::Implicit), cast_record(fields))

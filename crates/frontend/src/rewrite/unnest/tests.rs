@@ -22,6 +22,7 @@ impl Catalog for Tables {
                 columns: vec![column("x"), column("y")],
                 hidden: vec![],
                 key: vec![],
+                number: 0,
                 handle: Arc::new(()),
             })
         }))
@@ -523,6 +524,7 @@ impl Catalog for Tpch {
                 columns: columns.split_whitespace().map(column).collect(),
                 hidden: vec![],
                 key: vec![],
+                number: 0,
                 handle: Arc::new(()),
             })
         }))

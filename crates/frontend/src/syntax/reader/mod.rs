@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
                 {
                     setting = None;
                 }
-                let target = self.is_name(0) && self.mark(1) == Some("[");
+                let target = self.is_name(0) && matches!(self.mark(1), Some("[" | "."));
                 if target && (before == "set" || listed) && setting.is_some() && setting == level {
                     self.assigned_elements()?;
                     continue;
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `a[1] = x` becomes `a =` a call that says what is assigned.
+    /// `a[1] = x` and `a.f = x` become `a =` a call that says what is assigned.
     fn assigned_elements(&mut self) -> Result<()> {
         self.keep_name();
         let first = self.at;
@@ -378,7 +378,9 @@ impl<'a> Reader<'a> {
         }
         self.put(Token::Eq);
         self.put_call(ASSIGN);
+        self.put(Token::LParen);
         self.put_mark(BASE.to_owned());
+        self.put(Token::RParen);
         self.indirection()?;
         if self.at != behind {
             return Err(self.fail());
@@ -390,7 +392,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `a[1]` among the columns of INSERT becomes `a.` a name that holds the subscripts.
+    /// `a[1]` or `a.f` among the columns of INSERT becomes `a.` a name that holds what is behind
+    /// the column.
     fn target_elements(&mut self) -> Result<()> {
         self.keep_name();
         let (first, behind) = (self.at, self.behind_subscripts(self.at)?);

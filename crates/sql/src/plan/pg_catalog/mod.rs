@@ -8,6 +8,7 @@
 
 mod columns;
 mod comments;
+mod composites;
 pub(crate) mod facts;
 mod keys;
 pub(crate) mod objects;
@@ -128,8 +129,14 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
     }
     match name {
         "pg_namespace" => objects::namespaces(relations, facts),
-        "pg_class" => objects::classes(relations, facts),
-        "pg_attribute" => objects::attributes(relations, facts),
+        "pg_class" => {
+            objects::classes(relations, facts);
+            composites::classes(relations, facts);
+        }
+        "pg_attribute" => {
+            objects::attributes(relations, facts);
+            composites::attributes(relations, facts);
+        }
         "pg_attrdef" => objects::defaults(relations, facts),
         "pg_sequence" => objects::sequences(relations, facts),
         "pg_tables" => objects::tables(relations, facts),
@@ -146,6 +153,7 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_type" => {
             types::types(facts);
             types::created(relations, facts);
+            types::of_rows(relations, facts);
         }
         "pg_enum" => types::labels(relations, facts),
         _ => others::fill(relations, name, facts),

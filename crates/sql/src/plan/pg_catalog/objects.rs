@@ -22,6 +22,8 @@ const FIRST: i64 = 16_384;
 const OBJECTS: i64 = 1_024;
 /// Constraints come after indexes.
 const CONSTRAINTS: i64 = 512;
+/// Behind the constraints, the type of a table's rows.
+const ROW_TYPE: i64 = 1_022;
 /// Views have no numbers of their own: they come after all tables, by their places.
 /// Clients read numbers of 32 bits.
 pub(super) const VIEWS: i64 = 0xc000_0000;
@@ -37,6 +39,16 @@ pub(super) fn table_number(table: &Table) -> i64 {
     FIRST + table.id.0 as i64 * OBJECTS
 }
 
+/// The number of the type of a table's rows; that of their arrays comes next.
+pub(crate) fn row_type_number(table: &Table) -> i64 {
+    table_number(table) + ROW_TYPE
+}
+
+/// The number of a composite type among relations.
+pub(crate) fn composite_number(id: TypeId) -> i64 {
+    type_number(id) + ROW_TYPE
+}
+
 /// A created type's number; that of its arrays comes next, then those of labels.
 pub(crate) fn type_number(id: TypeId) -> i64 {
     FIRST + id.0 as i64 * OBJECTS
@@ -44,8 +56,9 @@ pub(crate) fn type_number(id: TypeId) -> i64 {
 
 /// The created type of a number.
 pub(crate) fn numbered_type(number: i64) -> Option<TypeId> {
-    let id = number.checked_sub(FIRST)? / OBJECTS;
-    u64::try_from(id).ok().map(TypeId)
+    let number = number.checked_sub(FIRST)?;
+    let id = u64::try_from(number / OBJECTS).ok()?;
+    (number % OBJECTS == 0).then_some(TypeId(id))
 }
 
 /// An index' number, by its own in the table.
@@ -207,6 +220,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("oid", one.number.into()),
             ("relname", one.name.as_str().into()),
             ("relnamespace", namespace.into()),
+            (
+                "reltype",
+                stored.map_or(0, |table| row_type_number(table)).into(),
+            ),
             ("relowner", owner(relations, &one.object()).into()),
             ("relacl", grants(relations, &one.object()).into()),
             ("relam", if stored.is_some() { HEAP } else { 0 }.into()),
@@ -357,7 +374,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
 }
 
 /// The collation of a type of texts.
-fn collation_of(number: i64) -> i64 {
+pub(super) fn collation_of(number: i64) -> i64 {
     match number {
         19 => 950,
         25 | 1042 | 1043 => 100,

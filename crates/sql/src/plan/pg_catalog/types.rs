@@ -4,10 +4,12 @@ use freestone_frontend::types::{Reg, Type, modifier};
 use freestone_storage::{Catalog, Column, Modifier, UserTypeKind};
 
 use super::facts::{Fact, Facts};
-use super::objects::{OWNER, schema_number, type_number};
+use super::objects::{
+    OWNER, composite_number, row_type_number, schema_number, table_number, type_number,
+};
 use super::procedures::input_number;
 use super::roles::owner;
-use crate::front::{declared_type, type_of_stored};
+use crate::front::{declared_by, declared_type, has_arrays_of_domain, type_of_stored};
 use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
@@ -120,6 +122,7 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
             let modifier = digits.map_or(-1, |d| modifier(d.precision, d.scale));
             (1700, modifier)
         }
+        Type::Record(fields) if fields.number() > 0 => (fields.number(), -1),
         Type::Record(_) => (2249, -1),
         Type::Any => (2276, -1),
         Type::AnyArray => (2277, -1),
@@ -140,6 +143,12 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Reg(Reg::Role) => (4096, -1),
         // Numbers of a created type: itself, then its arrays.
         Type::Array(element) if let Type::Enum(of) = element.as_ref() => (of.number + 1, -1),
+        Type::Array(element)
+            if let Type::Record(fields) = element.as_ref()
+                && fields.number() > 0 =>
+        {
+            (fields.number() + 1, -1)
+        }
         Type::Array(element) => {
             let (element, modifier) = of_type(element.innermost());
             (array_of(element), modifier)
@@ -164,7 +173,8 @@ fn of_column(catalog: &Catalog, column: &Column) -> (i64, i64) {
 pub(super) fn of_stored(catalog: &Catalog, column: &Column) -> (i64, i64) {
     match column.declared.and_then(|id| catalog.type_by_id(id)) {
         Some((_, _, known)) if matches!(known.kind, UserTypeKind::Domain(_)) => {
-            (type_number(known.id), -1)
+            let is_array = has_arrays_of_domain(catalog, column);
+            (type_number(known.id) + i64::from(is_array), -1)
         }
         _ => of_column(catalog, column),
     }
@@ -318,16 +328,20 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
         let owner = owner(relations, &known.id.into());
         let (kind, category, base, modifier, nullable, default) = match &known.kind {
             UserTypeKind::Enum(_) => ("e", "E", 0, -1, true, None),
+            UserTypeKind::Composite(_) => ("c", "C", 0, -1, true, None),
             UserTypeKind::Domain(domain) => {
                 let ty = declared_type(&relations.snapshot, &domain.kind, domain.declared);
                 let (base, modifier) = match domain.declared {
-                    Some(id) if !matches!(ty.innermost(), Type::Enum(_)) => (type_number(id), -1),
+                    Some(id) if declared_by(&ty) != Some(id) => (type_number(id), -1),
                     _ => of_type(&ty),
                 };
                 let default = domain.default.clone();
                 (
                     "d",
-                    category_of(of_type(&ty).0),
+                    match ty {
+                        Type::Record(_) => "C",
+                        _ => category_of(of_type(&ty).0),
+                    },
                     base,
                     modifier,
                     domain.nullable,
@@ -335,8 +349,15 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
                 )
             }
         };
-        let size = if kind == "e" { 4 } else { size_of(base) };
-        let input = if kind == "e" { "enum" } else { "domain" };
+        let (size, input) = match kind {
+            "e" => (4, "enum"),
+            "c" => (-1, "record"),
+            _ => (size_of(base), "domain"),
+        };
+        let class = match kind {
+            "c" => composite_number(known.id),
+            _ => 0,
+        };
         facts.add([
             ("oid", number.into()),
             ("typname", name.into()),
@@ -348,6 +369,7 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             ("typcategory", category.into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
+            ("typrelid", class.into()),
             ("typarray", (number + 1).into()),
             ("typinput", input_number(input, "in").into()),
             ("typoutput", input_number(input, "out").into()),
@@ -361,23 +383,56 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             facts.also("typdefault", default.as_str().into());
             facts.also("typdefaultbin", default.into());
         }
+        arrays_of(facts, (number, name), namespace, owner);
+    }
+}
+
+/// The type of arrays of a type that users have made.
+fn arrays_of(facts: &mut Facts, (number, name): (i64, &str), namespace: i64, owner: i64) {
+    facts.add([
+        ("oid", (number + 1).into()),
+        ("typname", format!("_{name}").into()),
+        ("typnamespace", namespace.into()),
+        ("typowner", owner.into()),
+        ("typlen", (-1).into()),
+        ("typtype", "b".into()),
+        ("typcategory", "A".into()),
+        ("typisdefined", true.into()),
+        ("typdelim", ",".into()),
+        ("typelem", number.into()),
+        ("typinput", input_number("array", "in").into()),
+        ("typoutput", input_number("array", "out").into()),
+        ("typalign", "i".into()),
+        ("typstorage", "x".into()),
+        ("typtypmod", (-1).into()),
+    ]);
+}
+
+/// Types of the rows of tables, each with that of its arrays.
+pub(super) fn of_rows(relations: &Relations<'_>, facts: &mut Facts) {
+    for (schema, table) in relations.snapshot.all_tables() {
+        let number = row_type_number(table);
+        let namespace = schema_number(relations, schema);
+        let owner = owner(relations, &table.id.into());
         facts.add([
-            ("oid", (number + 1).into()),
-            ("typname", format!("_{name}").into()),
+            ("oid", number.into()),
+            ("typname", table.name.as_str().into()),
             ("typnamespace", namespace.into()),
             ("typowner", owner.into()),
             ("typlen", (-1).into()),
-            ("typtype", "b".into()),
-            ("typcategory", "A".into()),
+            ("typtype", "c".into()),
+            ("typcategory", "C".into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
-            ("typelem", number.into()),
-            ("typinput", input_number("array", "in").into()),
-            ("typoutput", input_number("array", "out").into()),
+            ("typrelid", table_number(table).into()),
+            ("typarray", (number + 1).into()),
+            ("typinput", input_number("record", "in").into()),
+            ("typoutput", input_number("record", "out").into()),
             ("typalign", "i".into()),
             ("typstorage", "x".into()),
             ("typtypmod", (-1).into()),
         ]);
+        arrays_of(facts, (number, &table.name), namespace, owner);
     }
 }
 
