@@ -39,6 +39,7 @@ mod ingest;
 mod lower;
 mod memory;
 mod parameter;
+mod partition;
 mod plan;
 mod progress;
 mod rights;

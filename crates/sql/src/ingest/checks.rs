@@ -14,6 +14,7 @@ use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::partition::Membership;
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::values::{assign, show};
 
@@ -26,6 +27,8 @@ pub(crate) struct Checks {
     generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
     /// Columns with created types.
     declared: Vec<Declared>,
+    /// What makes rows those of a partition.
+    membership: Membership,
 }
 
 /// What must hold for a column because of its type.
@@ -93,6 +96,13 @@ impl Checks {
         Ok(all)
     }
 
+    /// The same for rows of a partition.
+    pub(crate) fn within(mut self, table: &str, membership: Membership) -> Self {
+        table.clone_into(&mut self.table);
+        self.membership = membership;
+        self
+    }
+
     /// Rows with the values of generated columns.
     ///
     /// # Errors
@@ -133,6 +143,16 @@ impl Checks {
                 )
                 .with_detail(format!("Failing row contains ({}).", values.join(", "))));
             }
+        }
+        if let Some(row) = self.membership.stranger(rows)? {
+            let values = rows.columns().iter().map(|column| show(column, row));
+            let values: Vec<String> = values.collect();
+            let message = format!(
+                "new row for relation \"{}\" violates partition constraint",
+                self.table
+            );
+            return Err(Error::new("23514", message)
+                .with_detail(format!("Failing row contains ({}).", values.join(", "))));
         }
         Ok(())
     }

@@ -36,6 +36,7 @@ mod lending;
 mod limits;
 mod load;
 mod locking;
+mod partitioned;
 mod partitions;
 mod path;
 mod plans;
