@@ -237,6 +237,10 @@ impl Database {
         let target = snapshot
             .table(schema, table)
             .ok_or_else(|| unknown_table(&snapshot, &name))?;
+        if target.schema.is_in_partitions() {
+            let message = "loading files into a partitioned table this way is not supported";
+            return Err(Error::unsupported(message).with_hint("COPY does it."));
+        }
         let session = self.session();
         let state = session.statement_state();
         let expressions = Expressions {

@@ -3,7 +3,7 @@
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
 //! of VACUUM, ANALYZE and COPY in `maintenance`, AUTOINCREMENT in `increment`, comments on
-//! constraints in `comment`, LIKE in `like`. Forms of queries are brought into the grammar by the language front.
+//! constraints in `comment`, LIKE in `like`, partitions in `partition`. Forms of queries are brought into the grammar by the language front.
 
 mod comment;
 mod create;
@@ -13,6 +13,7 @@ mod into;
 mod like;
 mod maintenance;
 mod named_query;
+mod partition;
 mod target;
 mod view;
 
@@ -23,6 +24,7 @@ pub(crate) use self::create::executed;
 use self::edits::Edits;
 pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;
+pub(crate) use self::partition::is_untyped;
 pub(crate) use self::target::shorten;
 
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
@@ -42,6 +44,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     view::adapt(tokens);
     crate::routine::adapt(tokens);
     create::adapt(tokens);
+    partition::adapt(tokens);
     named_query::adapt(tokens);
     take_overriding(tokens)
 }

@@ -40,6 +40,7 @@ mod lower;
 mod memory;
 mod names;
 mod parameter;
+mod partition;
 mod plan;
 mod progress;
 mod rights;

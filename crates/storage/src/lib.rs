@@ -36,10 +36,11 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Attribute, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral, Domain,
-    DomainCheck, ElementType, ForeignAction, ForeignKey, Identity, IndexDefinition, IndexKind,
-    IntervalField, Key, Label, Layout, Modifier, Numbers, OnCommit, Partitioning, Physical,
-    SequenceDefinition, SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
+    Attribute, BoundValue, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral,
+    Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Identity, IndexDefinition,
+    IndexKind, IntervalField, Key, Label, Layout, Modifier, Numbers, OnCommit, PartitionBound,
+    PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical, SequenceDefinition,
+    SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

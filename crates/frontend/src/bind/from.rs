@@ -10,11 +10,12 @@ use sqlparser::ast::{
 use super::function::{Called, SqlReturns};
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
-    Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow, written_type,
+    Binder, Coercion, Found, PartColumn, Parts, View, fold, name_place, parts, place, refuse,
+    shallow, written_type,
 };
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
-use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, TableCall};
+use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, TableCall};
 use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM, marked};
 use crate::types::Type;
 
@@ -460,6 +461,7 @@ impl Binder<'_> {
                 let shown = relation.schema.clone();
                 self.scanned(relation, Some(shown), alias, sample)
             }
+            Some(Found::Parts(parts)) => self.parts(parts, alias, sample),
             Some(Found::View(view)) => {
                 refuse(sample.is_some(), "TABLESAMPLE of a view")?;
                 self.view(schema, &last, view, alias)
@@ -513,6 +515,76 @@ impl Binder<'_> {
             sample,
         };
         Ok((plan, Namespace::of(named)))
+    }
+
+    /// A relation whose rows are those of others: UNION ALL of these.
+    fn parts(
+        &mut self,
+        parts: Parts,
+        alias: Option<&TableAlias>,
+        sample: Option<&TableSampleKind>,
+    ) -> Result<Part> {
+        let Parts { whole, parts } = parts;
+        let shown = whole.schema.clone();
+        let (scan, names) = self.scanned(whole, Some(shown), alias, sample)?;
+        let Plan::Scan {
+            columns, sample, ..
+        } = scan
+        else {
+            return Err(Error::internal("a relation is no scan"));
+        };
+        let columns: Vec<Column> = columns.into_iter().map(|(column, _)| column).collect();
+        let mut inputs = Vec::with_capacity(parts.len());
+        let alone = parts.len() == 1;
+        for (relation, places) in parts {
+            let all: Vec<(String, Type)> = relation
+                .columns
+                .iter()
+                .chain(&relation.hidden)
+                .cloned()
+                .collect();
+            let (mut read, mut items) = (Vec::new(), Vec::new());
+            for (whole, place) in columns.iter().zip(places) {
+                let value = match place {
+                    PartColumn::Value(value) => value,
+                    PartColumn::At(at) => {
+                        let (name, ty) = all
+                            .get(at)
+                            .ok_or_else(|| Error::internal("a part lacks a column"))?;
+                        let column = self.column(name.clone(), ty.clone());
+                        let value = Expr::new(ExprKind::Column(column.id), ty.clone());
+                        read.push((column, at));
+                        value
+                    }
+                };
+                let target = match alone {
+                    true => whole.clone(),
+                    false => self.column(whole.name.clone(), whole.ty.clone()),
+                };
+                items.push((target, value));
+            }
+            let input = Box::new(Plan::Scan {
+                alias: relation.name.clone(),
+                relation,
+                columns: read,
+                sample: sample.clone(),
+            });
+            inputs.push(Plan::Project { input, items });
+        }
+        let plan = match inputs.len() {
+            0 => Plan::Values {
+                columns,
+                rows: Vec::new(),
+            },
+            1 => inputs.swap_remove(0),
+            _ => Plan::Set {
+                kind: SetKind::Union,
+                all: true,
+                inputs,
+                columns,
+            },
+        };
+        Ok((plan, names))
     }
 
     fn sample(&mut self, sample: &TableSampleKind) -> Result<Sample> {

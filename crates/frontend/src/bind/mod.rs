@@ -72,6 +72,27 @@ pub enum Found {
     Relation(Relation),
     /// A view.
     View(View),
+    /// One whose rows are those of others, such as a partitioned table.
+    Parts(Parts),
+}
+
+/// A relation whose rows are those of others.
+#[derive(Debug)]
+pub struct Parts {
+    /// The relation as it is named: its columns and its key.
+    pub whole: Relation,
+    /// The relations that have its rows, and where each of its columns, hidden ones too, is
+    /// found in them.
+    pub parts: Vec<(Relation, Vec<PartColumn>)>,
+}
+
+/// A column of a relation of parts in one of them.
+#[derive(Clone, Debug)]
+pub enum PartColumn {
+    /// The column at a place, hidden ones behind the others.
+    At(usize),
+    /// A value that is the same in all rows of the part.
+    Value(crate::plan::Expr),
 }
 
 /// A view.

@@ -169,10 +169,8 @@ async fn copy_from(
         FileKind::Csv => csv_read::open(&path, filename, options, fill)?,
         FileKind::Parquet => parquet_read::open(&path, filename, fill, threads, &progress)?,
     };
-    let target = run.target(table)?;
     let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
-    let written = ingest::write(run.state(), &target, streams).await?;
-    let rows = run.append(&name, table, written)?;
+    let rows = run.load(&name, table, streams).await?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),
         rows,

@@ -1,6 +1,6 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; ALTER SEQUENCE and SET
-//! CONSTRAINTS.
+//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -53,6 +53,13 @@ pub(crate) enum Definition {
         name: String,
         if_exists: bool,
         change: SequenceChange,
+    },
+    /// ALTER TABLE … ATTACH PARTITION, with the bound, or DETACH PARTITION without one.
+    Partition {
+        parent: String,
+        partition: String,
+        bound: Option<String>,
+        if_exists: bool,
     },
     /// ALTER TYPE or DOMAIN … SET SCHEMA.
     Move {

@@ -66,6 +66,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             Some(statement) => statement,
             None => return Ok(None),
         },
+        ("ALTER", "TABLE") => match parser.maybe_parse(partition)? {
+            Some(statement) => statement,
+            None => return Ok(None),
+        },
         ("DROP", "TYPE" | "DOMAIN") => {
             let domains = second == "DOMAIN";
             skip(parser, 2);
@@ -81,6 +85,43 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         _ => return Ok(None),
     };
     statement.in_tree().map(Some)
+}
+
+/// ATTACH PARTITION and DETACH PARTITION.
+fn partition(parser: &mut Parser<'_>) -> Read<Definition> {
+    skip(parser, 2);
+    let if_exists = takes(parser, &["IF", "EXISTS"]);
+    // Partitions of partitions are no part of it anyhow.
+    takes(parser, &["ONLY"]);
+    let parent = parser.parse_object_name(false)?.to_string();
+    let attach = takes(parser, &["ATTACH", "PARTITION"]);
+    if !attach && !takes(parser, &["DETACH", "PARTITION"]) {
+        return parser.expected("ATTACH or DETACH", parser.peek_token());
+    }
+    let partition = parser.parse_object_name(false)?.to_string();
+    let bound = match attach {
+        false => {
+            // Nobody waits for readers of snapshots.
+            if !takes(parser, &["CONCURRENTLY"]) {
+                takes(parser, &["FINALIZE"]);
+            }
+            None
+        }
+        true => {
+            let mut text = String::new();
+            while !matches!(parser.peek_token().token, Token::EOF | Token::SemiColon) {
+                text.push_str(&parser.next_token().token.to_string());
+                text.push(' ');
+            }
+            Some(text)
+        }
+    };
+    Ok(Definition::Partition {
+        parent,
+        partition,
+        bound,
+        if_exists,
+    })
 }
 
 fn alter_type(parser: &mut Parser<'_>) -> Read<Definition> {

@@ -12,8 +12,10 @@ use freestone_frontend::functions::{Scalar, scalar};
 use freestone_frontend::types::{Reg, Type};
 
 use super::objects::Numbers;
+
 use crate::error::Result;
 use crate::names::{quoted, shown_schema};
+use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::procedures;
 use crate::plan::pg_catalog::{self, objects};
@@ -48,7 +50,7 @@ const RIGHTS: [&str; 8] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 28] = [
+const NOTHING: [&str; 26] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
@@ -60,7 +62,6 @@ const NOTHING: [&str; 28] = [
     "pg_get_functiondef",
     "pg_get_object_address",
     "pg_get_partition_constraintdef",
-    "pg_get_partkeydef",
     "pg_get_replica_identity_index",
     "pg_get_ruledef",
     "pg_get_statisticsobjdef",
@@ -70,7 +71,6 @@ const NOTHING: [&str; 28] = [
     "pg_last_wal_receive_lsn",
     "pg_last_wal_replay_lsn",
     "pg_last_xact_replay_timestamp",
-    "pg_partition_root",
     "pg_relation_filenode",
     "pg_relation_filepath",
     "pg_sequence_last_value",
@@ -162,6 +162,26 @@ pub(super) fn functions(
             &[&[], &[Truth]],
             texts("pg_constraint", "oid", "definition")?,
         ),
+        "pg_get_partkeydef" => of_number(
+            "pg_get_partkeydef",
+            &[&[]],
+            texts("pg_partitioned_table", "partrelid", "definition")?,
+        ),
+        "pg_partition_root" => {
+            let class = Type::Reg(Reg::Class);
+            let all = relations.snapshot.all_tables();
+            let parts = all.filter(|(_, table)| table.schema.is_in_partitions());
+            let roots: HashMap<i64, i64> = parts
+                .map(|(_, table)| {
+                    let above = partition::ancestors(&relations.snapshot, table);
+                    let root = above.last().map_or(table, |(_, root)| root);
+                    (objects::table_number(table), objects::table_number(root))
+                })
+                .collect();
+            let kernel = f1::<I64, Opt<I64>>(move |number| Ok(roots.get(&number).copied()));
+            let parameter = std::slice::from_ref(&class);
+            vec![scalar("pg_partition_root", parameter, class.clone(), kernel).stable()]
+        }
         "pg_get_viewdef" => {
             let definitions = texts("pg_class", "oid", "reldefinition")?;
             let mut all = of_number(

@@ -137,6 +137,18 @@ pub(crate) fn lowered_expression(
     lower::lowered_expression(&bound, &places, &around, is_shown)
 }
 
+/// The type of an expression over columns.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub(crate) fn type_of_expression(
+    relations: &Relations<'_>,
+    expr: &Expr,
+    columns: &DFSchema,
+) -> Result<Type> {
+    Ok(bound_over(relations, expr, columns, None)?.bound.ty)
+}
+
 /// Whether an expression over columns has the same value for the same row at any time.
 ///
 /// # Errors

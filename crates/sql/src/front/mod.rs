@@ -30,7 +30,9 @@ pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, has_arrays_of_domain, is_domain_over_arrays,
     labels_of, shown_declaration, type_of_stored,
 };
-pub(crate) use expression::{COLUMN, Purpose, is_immutable, lowered_expression, with_types};
+pub(crate) use expression::{
+    COLUMN, Purpose, is_immutable, lowered_expression, type_of_expression, with_types,
+};
 pub(crate) use names::Names;
 pub(crate) use objects::columns_of_view;
 pub(crate) use session::session_of;

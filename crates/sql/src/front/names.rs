@@ -9,10 +9,10 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
-use freestone_frontend::bind::{Catalog, Domain, Found, SqlFunction, View};
+use freestone_frontend::bind::{Catalog, Domain, Found, PartColumn, Parts, SqlFunction, View};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::functions::objects::Objects;
-use freestone_frontend::plan::{Expr as Bound, Relation};
+use freestone_frontend::plan::{Expr as Bound, ExprKind, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
@@ -25,16 +25,17 @@ use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
 use crate::lower::Handle;
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
+use crate::partition;
 use crate::plan::given::Given;
 use crate::plan::information_schema;
-use crate::plan::pg_catalog::objects::row_type_number;
-use crate::plan::pg_catalog::{self, PG_CATALOG};
+use crate::plan::pg_catalog::objects::{row_type_number, table_number};
+use crate::plan::pg_catalog::{self, PG_CATALOG, TABLE};
 use crate::plan::relations::Relations;
 use crate::plan::rows::table as rows_table;
 use crate::plan::table_functions;
 use crate::rights::{Identity, denied};
 use crate::routine;
-use crate::scan::{ROW_ID, StoredTable};
+use crate::scan::{self, ROW_ID, StoredTable};
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
 use crate::types::type_of;
@@ -149,6 +150,38 @@ impl<'a> Names<'a> {
         }))
     }
 
+    /// The tables with the rows of a partitioned table, their numbers, and where its columns are
+    /// in them; `None` for another table.
+    fn parts(
+        &self,
+        name: &Name,
+        provider: &Arc<dyn TableProvider>,
+    ) -> Result<Option<Vec<(Relation, i64, Vec<usize>)>>> {
+        let Some(stored) = provider.downcast_ref::<StoredTable>() else {
+            return Ok(None);
+        };
+        let (whole, _) = stored.parts();
+        if whole.schema.partitioned.is_none() {
+            return Ok(None);
+        }
+        let snapshot = &self.relations.snapshot;
+        let mut parts = Vec::new();
+        for (schema, leaf) in partition::leaves(snapshot, whole) {
+            let view = snapshot.read_view(leaf.id);
+            let held = scan::held(snapshot, leaf);
+            let mut of = StoredTable::new(leaf, schema, view).holding(held);
+            if stored.has_row_ids() {
+                of = of.with_row_ids();
+            }
+            let places = partition::places(whole, leaf)?;
+            let called = Name::new(schema, &leaf.name);
+            let part = relation(snapshot, &called, Arc::new(of));
+            parts.push((part, table_number(leaf), places));
+        }
+        debug_assert_eq!(whole.name, name.name);
+        Ok(Some(parts))
+    }
+
     fn found(&self, name: &Name) -> Result<Option<Found>> {
         let relations = self.relations;
         let snapshot = &relations.snapshot;
@@ -191,7 +224,31 @@ impl<'a> Names<'a> {
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Found::Relation(relation(snapshot, name, provider))))
+        let parts = self.parts(name, &provider)?;
+        let whole = relation(snapshot, name, provider);
+        Ok(Some(match parts {
+            Some(parts) => Found::Parts(in_parts(whole, parts)),
+            None => Found::Relation(whole),
+        }))
+    }
+}
+
+/// A relation whose rows are those of parts, with the number of each row's table.
+fn in_parts(mut whole: Relation, parts: Vec<(Relation, i64, Vec<usize>)>) -> Parts {
+    let row_ids = whole.hidden.len();
+    whole.hidden.push((TABLE.to_owned(), Type::Oid));
+    let parts = parts.into_iter().map(|(part, number, places)| {
+        let own = part.columns.len();
+        let places = places.into_iter().chain(own..own + row_ids);
+        let mut places: Vec<PartColumn> = places.map(PartColumn::At).collect();
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![number]));
+        let number = Bound::new(ExprKind::Literal(number), Type::Oid);
+        places.push(PartColumn::Value(number));
+        (part, places)
+    });
+    Parts {
+        parts: parts.collect(),
+        whole,
     }
 }
 

@@ -16,6 +16,7 @@ use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::partition::Membership;
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::types::type_held;
 use crate::values::convert;
@@ -32,6 +33,8 @@ pub(crate) struct Checks {
     declared: Vec<Declared>,
     /// Columns of composite types, or of arrays of them, and their types.
     records: Vec<(usize, Type)>,
+    /// What makes rows those of a partition.
+    membership: Membership,
 }
 
 /// What must hold for a column because of its type.
@@ -105,6 +108,13 @@ impl Checks {
         Ok(all)
     }
 
+    /// The same for rows of a partition.
+    pub(crate) fn within(mut self, table: &str, membership: Membership) -> Self {
+        table.clone_into(&mut self.table);
+        self.membership = membership;
+        self
+    }
+
     /// Rows with records in their one form, and with the values of generated columns.
     ///
     /// # Errors
@@ -151,6 +161,16 @@ impl Checks {
                 )
                 .with_detail(format!("Failing row contains ({}).", values.join(", "))));
             }
+        }
+        if let Some(row) = self.membership.stranger(rows)? {
+            let values = rows.columns().iter().map(|column| show(column, row));
+            let values: Vec<String> = values.collect();
+            let message = format!(
+                "new row for relation \"{}\" violates partition constraint",
+                self.table
+            );
+            return Err(Error::new("23514", message)
+                .with_detail(format!("Failing row contains ({}).", values.join(", "))));
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 //! `partition_by` keeps ranges of its rows apart. Until the
 //! commit nothing is visible, and blocks of a statement that fails are removed.
 
+mod apart;
 mod checks;
 mod keys;
 mod load;
@@ -42,6 +43,7 @@ use crate::names::Name;
 use crate::progress::Progress;
 use crate::values::{BadValue, assign};
 
+pub(crate) use apart::write_apart;
 pub(crate) use checks::Checks;
 pub(crate) use keys::KeySet;
 pub(crate) use load::load;
@@ -105,6 +107,11 @@ impl Written {
     /// `23505`, naming the constraint and the key.
     pub(crate) fn check_keys(&self, table: &Table, view: &ReadView) -> Result<()> {
         self.keys.check_against(table, &newest(view))
+    }
+
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
     }
 
     /// The blocks, for a table that has no other rows.

@@ -18,6 +18,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 use super::joins_apart::{APART, KEYS_AGAIN, Keys, is_apart};
 use crate::barrier::{self, THROUGH};
+use crate::scan::pruned;
 
 /// Rules that have nothing to do, or would change what a plan means.
 const LEFT_OUT: [&str; 6] = [
@@ -69,7 +70,7 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
     }
     let plan = Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})?;
-    super::constants::called(plan)
+    super::constants::called(pruned(plan)?)
 }
 
 /// DataFusion's `push_down_filter`, kept from what it does wrong.

@@ -15,6 +15,7 @@ use datafusion::sql::sqlparser::ast::{
     visit_expressions_mut,
 };
 use freestone_frontend::syntax;
+use freestone_frontend::types::Type;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
 use super::relations::Relations;
@@ -140,6 +141,15 @@ impl Expressions<'_> {
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(column)))?;
         Ok(self.state.create_physical_expr(simple, columns)?)
+    }
+
+    /// The type of an expression over `columns`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn type_of(self, expr: &Expr, columns: &DFSchema) -> Result<Type> {
+        let relations = Relations::new(self.state, self.snapshot.clone());
+        front::type_of_expression(&relations, expr, columns)
     }
 
     /// An expression over `columns` with its types made to fit.

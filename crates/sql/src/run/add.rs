@@ -39,10 +39,7 @@ impl Run<'_> {
         };
         match ingest::few(self.state(), &target, streams).await? {
             Gathered::Few(batches) => self.add_few(table, batches),
-            Gathered::Many(streams) => {
-                let written = ingest::write(self.state(), &target, streams).await?;
-                self.append(name, table, written)
-            }
+            Gathered::Many(streams) => self.load(name, table, streams).await,
         }
     }
 
@@ -77,16 +74,28 @@ impl Run<'_> {
         }
     }
 
-    /// Appends written blocks to a table; returns the rows.
+    /// Appends written blocks, of which each has those of one table; returns the rows.
     ///
     /// # Errors
     /// `23505` when a key exists already, `40001` when the table is gone.
-    pub(crate) fn append(&self, name: &Name, seen: &Table, written: Written) -> Result<u64> {
-        written.check_keys(seen, &self.snapshot.read_view(seen.id))?;
-        let own = self.snapshot.read_view(seen.id);
-        let parents = |table| self.snapshot.read_view(table);
-        let append =
-            |edit: &mut CatalogEdit| ingest::append(edit, name, seen, &own, written, &parents);
+    pub(crate) fn append(
+        &self,
+        tables: &[(Name, Arc<Table>)],
+        written: Vec<Written>,
+    ) -> Result<u64> {
+        for ((_, seen), written) in tables.iter().zip(&written) {
+            written.check_keys(seen, &self.snapshot.read_view(seen.id))?;
+        }
+        let view = |table| self.snapshot.read_view(table);
+        let append = |edit: &mut CatalogEdit| {
+            let mut rows = 0;
+            for ((name, seen), written) in tables.iter().zip(written) {
+                if !written.is_empty() {
+                    rows += ingest::append(edit, name, seen, &view(seen.id), written, &view)?;
+                }
+            }
+            Ok(rows)
+        };
         let mut transaction = self.own.lock();
         if self.session.modes().is_serializable()
             && let Some(transaction) = &mut *transaction

@@ -62,16 +62,38 @@ impl Run<'_> {
             return Ok(Outcome::done("ALTER TABLE"));
         }
         if let [AlterTableOperation::SetOptionsParens { options }] = alter.operations.as_slice() {
-            return self.set_options(&name, &options_of(options)?).await;
+            let options = options_of(options)?;
+            // Partitions have blocks; their parent says what new ones begin with.
+            let whole = self.is_partitioned(&name).then(|| name.clone());
+            for table in self.with_leaves(vec![name])?.into_iter().chain(whole) {
+                self.set_options(&table, &options).await?;
+            }
+            return Ok(Outcome::done("ALTER TABLE"));
         }
         let table = self.stored_table(&name)?;
+        if alter.only && table.schema.partitioned.is_some() {
+            return Err(Error::unsupported(
+                "ALTER TABLE ONLY of a partitioned table is not supported",
+            )
+            .with_hint("Without ONLY its partitions change, too."));
+        }
+        if table.schema.is_in_partitions() {
+            let operations = apart(&table.schema, &alter.operations);
+            let table = Arc::clone(table);
+            self.alter_partitions(&name, &table, &operations).await?;
+            return Ok(Outcome::done("ALTER TABLE"));
+        }
         match apart(&table.schema, &alter.operations).as_slice() {
             [] => {}
             [operation] if !is_of_columns(operation) => self.redeclare(&name, operation).await?,
             operations if operations.iter().all(is_of_columns) => {
                 self.absorbed(&name)?.alter_columns(&name, operations)?;
             }
-            operations => self.alter_in_turn(&name, operations).await?,
+            operations => {
+                let steps = operations.iter();
+                let steps = steps.map(|operation| (name.clone(), operation.clone()));
+                self.alter_in_turn(&steps.collect::<Vec<_>>()).await?;
+            }
         }
         Ok(Outcome::done("ALTER TABLE"))
     }

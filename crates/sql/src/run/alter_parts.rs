@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::TableSchema;
 
 use super::Run;
+use super::alter_partitions::Step;
 use crate::error::{Error, Result};
 use crate::names::{Name, fold, table_name};
 use crate::session::{Block, Open, Session};
@@ -101,7 +102,7 @@ fn generation_taken_out(column: &mut ColumnDef) -> Option<Expr> {
 }
 
 /// Takes the constraints out of a column's declaration.
-fn taken_out(column: &mut ColumnDef) -> Vec<TableConstraint> {
+pub(super) fn taken_out(column: &mut ColumnDef) -> Vec<TableConstraint> {
     let mut constraints = Vec::new();
     let name = column.name.clone();
     column.options.retain(
@@ -157,23 +158,21 @@ impl<'a> Run<'a> {
         Ok(Run::new(self.session, snapshot, None))
     }
 
-    /// Runs operations one after the other: all of them or none.
-    pub(super) async fn alter_in_turn(
-        &self,
-        name: &Name,
-        operations: &[AlterTableOperation],
-    ) -> Result<()> {
+    /// Runs operations on tables one after the other: all of them or none.
+    pub(super) async fn alter_in_turn(&self, steps: &[Step]) -> Result<()> {
         if self.session.in_transaction() {
-            return self.each(name, operations).await;
+            return self.each(steps).await;
         }
         self.session.must_write()?;
         for attempt in 1.. {
-            if let Some(table) = self.store().snapshot().table(&name.schema, &name.name) {
-                // Rows in no block have the columns of today.
-                self.store().move_delta(table.id)?;
+            for (name, _) in steps {
+                if let Some(table) = self.store().snapshot().table(&name.schema, &name.name) {
+                    // Rows in no block have the columns of today.
+                    self.store().move_delta(table.id)?;
+                }
             }
             let implicit = Implicit::begin(self.session)?;
-            let done = match self.each(name, operations).await {
+            let done = match self.each(steps).await {
                 Ok(()) => implicit.commit().await,
                 Err(error) => Err(error),
             };
@@ -185,16 +184,22 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    async fn each(&self, name: &Name, operations: &[AlterTableOperation]) -> Result<()> {
-        let mut name = name.clone();
-        for operation in operations {
+    async fn each(&self, steps: &[Step]) -> Result<()> {
+        let mut renamed: Vec<(Name, String)> = Vec::new();
+        for (written, operation) in steps {
+            let mut name = written.clone();
+            let same =
+                |(of, _): &&(Name, String)| of.schema == written.schema && of.name == written.name;
+            if let Some((_, to)) = renamed.iter().rev().find(same) {
+                name.name.clone_from(to);
+            }
             let run = self.absorbed(&name)?;
             run.alter_once(&name, operation).await?;
             if let AlterTableOperation::RenameTable {
                 table_name: RenameTableNameKind::To(to) | RenameTableNameKind::As(to),
             } = operation
             {
-                name.name = table_name(to)?.name;
+                renamed.push((written.clone(), table_name(to)?.name));
             }
         }
         Ok(())

@@ -193,6 +193,7 @@ fn can_be_laid_over(table: &Table, columns: &[usize]) -> bool {
     let ranges = table.options.partition_by.as_ref();
     let ranges = ranges.and_then(|by| schema.index_of(&by.column));
     !columns.is_empty()
+        && !schema.is_in_partitions()
         && schema.checks.is_empty()
         && !schema.columns.iter().any(|column| column.generated)
         && !columns

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -18,17 +18,19 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Catalog, Column, RowId, Table};
+use freestone_storage::{Catalog, Column, Table};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
-use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
+use super::changes::{Applied, Changes, first_of_each, row_ids_in, without_ids};
+use super::partitioned::{ask_for_table, is_for_ids, with_whole_ids};
 use super::returning::{Other, asks};
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::pg_catalog::TABLE;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
 use crate::statement::parse_one;
@@ -121,7 +123,7 @@ impl Run<'_> {
         let mut before = Vec::new();
         if list.is_some() {
             for batch in &changes.deleted {
-                before.push(self.rows_of(&table, &row_ids(batch)?)?);
+                before.push(self.rows_of(&table, batch.column(0))?);
             }
         }
         let rows = self.apply(&table, &changes)?.rows;
@@ -265,7 +267,7 @@ impl Run<'_> {
         others: &[String],
         selection: Option<&Expr>,
     ) -> Result<Option<Vec<RecordBatch>>> {
-        if !others.is_empty() {
+        if !others.is_empty() || table.schema.partitioned.is_some() {
             return Ok(None);
         }
         let rows = self.rows_at_point(table, &changed.called, selection)?;
@@ -318,7 +320,11 @@ impl Run<'_> {
     }
 
     /// All columns of rows of a table.
-    pub(super) fn rows_of(&self, table: &Table, ids: &[RowId]) -> Result<RecordBatch> {
+    pub(super) fn rows_of(&self, table: &Table, ids: &ArrayRef) -> Result<RecordBatch> {
+        if table.schema.partitioned.is_some() {
+            return self.rows_of_leaves(table, ids);
+        }
+        let ids = &row_ids_in(ids)?;
         let view = self.snapshot.read_view(table.id);
         let all: Vec<usize> = (0..table.schema.columns.len()).collect();
         let mut rows = Vec::with_capacity(ids.len());
@@ -340,7 +346,12 @@ impl Run<'_> {
     ) -> Result<Vec<RecordBatch>> {
         let plan = self.plan_of_change(changed, query, targets).await?;
         let watching = self.watched(&plan, statement);
-        self.collected(plan, watching).await
+        let rows = self.collected(plan, watching).await?;
+        let whole = self.is_partitioned(&changed.name) && is_for_ids(query, &changed.alias);
+        match whole {
+            true => rows.iter().map(with_whole_ids).collect(),
+            false => Ok(rows),
+        }
     }
 
     /// The plan of such a query, whose columns are stored in those of some types, if any.
@@ -354,6 +365,11 @@ impl Run<'_> {
         if let Ast::Query(query) = &mut ast {
             query.with.clone_from(&self.around.lock());
         }
+        let mut targets = targets.to_vec();
+        let whole = self.is_partitioned(&changed.name) && is_for_ids(query, &changed.alias);
+        if whole && ask_for_table(&mut ast, &changed.alias)? {
+            targets.extend((!targets.is_empty()).then(|| (TABLE.to_owned(), Type::Oid)));
+        }
         let mut relations = self.relations(&ast).await?;
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         // Positions are those of the query made here, not of the statement.
@@ -363,7 +379,7 @@ impl Run<'_> {
         };
         let plan = match targets.is_empty() {
             true => front::planned(&relations, &ast).and_then(front::Logical::stored),
-            false => front::planned_into(&relations, &ast, targets),
+            false => front::planned_into(&relations, &ast, &targets),
         };
         let plan = plan.map_err(placeless)?;
         self.physical(&plan).await.map_err(placeless)

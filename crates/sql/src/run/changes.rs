@@ -14,6 +14,7 @@ use freestone_storage::{Activity, Column, Row, RowId, Table, TableId};
 use super::Run;
 use crate::error::{Error, Result};
 use crate::ingest::{Checks, assign_batch};
+use crate::partition::Membership;
 use crate::plan::expression::Expressions;
 use crate::scan::ROW_ID;
 
@@ -73,13 +74,24 @@ impl Run<'_> {
     /// # Errors
     /// `40001` if another transaction changed one of the rows; those of constraints.
     pub(super) fn apply(&self, table: &Table, changes: &Changes) -> Result<Applied> {
+        if table.schema.partitioned.is_some() {
+            return self.apply_to_leaves(table, changes);
+        }
         let mut touched = Touched::default();
         let applied = self.carry_out(table, changes, &mut touched)?;
+        self.settle(touched)?;
+        Ok(applied)
+    }
+
+    /// Checks what has to hold when all changes of a statement are made.
+    ///
+    /// # Errors
+    /// Those of keys and references.
+    pub(super) fn settle(&self, touched: Touched) -> Result<()> {
         for (table, first) in touched.tables {
             self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;
         }
-        self.change(|transaction| Ok(transaction.settle()?))?;
-        Ok(applied)
+        self.change(|transaction| Ok(transaction.settle()?))
     }
 
     /// Applies changes, and lets rows of other tables follow.
@@ -132,10 +144,14 @@ impl Run<'_> {
 
     /// The table's CHECK constraints, ready to be computed.
     pub(crate) fn checks(&self, table: &Table) -> Result<Checks> {
-        if !Checks::are_needed(&table.schema) {
-            return Ok(Checks::default());
+        let checks = Checks::of(self.expressions(), &table.schema, &table.name)?;
+        match table.schema.partition {
+            Some(_) => {
+                let membership = Membership::of(self.expressions(), table)?;
+                Ok(checks.within(&table.name, membership))
+            }
+            None => Ok(checks),
         }
-        Checks::of(self.expressions(), &table.schema, &table.name)
     }
 
     /// What expressions of this statement are planned with.
@@ -194,6 +210,26 @@ pub(super) fn row_ids_in(column: &ArrayRef) -> Result<Vec<RowId>> {
         .map_err(|_| Error::internal("a row id out of range"))
 }
 
+/// A column of row ids, of which those in partitions are numbers of their tables and ids there:
+/// see [`in_partition`].
+pub(super) fn whole_ids(column: &ArrayRef) -> Result<Vec<i128>> {
+    if let Some(ids) = column.as_any().downcast_ref::<Decimal128Array>() {
+        return Ok(ids.values().to_vec());
+    }
+    let ids = row_ids_in(column)?.into_iter();
+    Ok(ids.map(|id| i128::from(id.0)).collect())
+}
+
+/// The id of a row of a partition among those of all partitions.
+pub(super) fn in_partition(table: TableId, id: RowId) -> i128 {
+    (i128::from(table.0) << 64) | i128::from(id.0)
+}
+
+/// The end of [`in_partition`].
+pub(super) fn of_partition(id: i128) -> (TableId, RowId) {
+    (TableId((id >> 64) as u64), RowId(id as u64))
+}
+
 /// Row ids and some columns of rows of a table.
 pub(super) fn with_ids(columns: &[Column], ids: &[RowId], rows: &[Row]) -> Result<RecordBatch> {
     let ids: ArrayRef = Arc::new(UInt64Array::from_iter_values(ids.iter().map(|id| id.0)));
@@ -215,7 +251,7 @@ pub(super) fn without_ids(batch: &RecordBatch) -> Result<RecordBatch> {
 pub(super) fn first_of_each(found: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
     let mut seen = HashSet::new();
     let only_first = |batch: RecordBatch| {
-        let ids = row_ids(&batch)?;
+        let ids = whole_ids(batch.column(0))?;
         let first: BooleanArray = ids.iter().map(|id| Some(seen.insert(*id))).collect();
         if first.true_count() == batch.num_rows() {
             return Ok(batch);

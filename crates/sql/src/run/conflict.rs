@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
 use crate::names::{Name, fold, fold_part, quoted};
+use crate::partition::Leaf;
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
 use crate::statement::parse_one;
 
@@ -93,6 +94,24 @@ impl<'a> Conflict<'a> {
             OnConflictAction::DoUpdate(update) => Some(update),
         };
         Ok(Conflict { keys, update })
+    }
+}
+
+impl<'a> Conflict<'a> {
+    /// The same for a leaf of a partitioned table, whose keys have names of their own.
+    pub(super) fn in_leaf(&self, leaf: &'a Leaf) -> Conflict<'a> {
+        let places = |columns: &[usize]| {
+            let places = columns.iter().filter_map(|at| leaf.places.get(*at));
+            places.copied().collect::<HashSet<usize>>()
+        };
+        let wanted: Vec<HashSet<usize>> =
+            self.keys.iter().map(|key| places(&key.columns)).collect();
+        let all = leaf.table.schema.keys.iter();
+        let same = |key: &&Key| wanted.contains(&key.columns.iter().copied().collect());
+        Conflict {
+            keys: all.filter(same).collect(),
+            update: self.update,
+        }
     }
 }
 

@@ -6,12 +6,16 @@ use datafusion::sql::sqlparser::ast::{
     CreateTable, CreateTableOptions, Expr, ObjectName, OnCommit, SchemaName, SqlOption,
     Statement as Ast, Value,
 };
-use freestone_storage::{Column, OnCommit as Ending, TableOptions, TableSchema};
+use freestone_storage::{
+    Column, NewBlock, OnCommit as Ending, PartitionOf, TableOptions, TableSchema,
+};
 
 use super::Run;
 use super::change::stored_in;
 use super::declare::Declared;
 use super::identity::NewIdentity;
+use super::partition::Divided;
+use super::partition_key::{check_keys, indexes_of_partition};
 use crate::advisor::Watching;
 use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
@@ -23,8 +27,28 @@ use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
+        let Some(parent) = &create.partition_of else {
+            return Box::pin(self.create_once(create)).await;
+        };
+        let parent = table_name(parent)?;
+        for attempt in 1.. {
+            let run = self.absorbed_beside(&parent, None)?;
+            match Box::pin(run.create_once(create)).await {
+                Err(error) if self.is_worth_again(&error, attempt) => {}
+                done => return done,
+            }
+        }
+        Err(Error::internal("a statement that was never run"))
+    }
+
+    async fn create_once(&self, create: &CreateTable) -> Result<Outcome> {
         refuse_clauses(create)?;
         let name = table_name(&create.name)?;
+        let partitions = create.partition_by.is_some() || create.partition_of.is_some();
+        if partitions && create.query.is_some() {
+            let message = "CREATE TABLE AS makes no partitioned table";
+            return Err(Error::new("42601", message));
+        }
         self.check_free(&name, create.or_replace)?;
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
             return Ok(Outcome::done("CREATE TABLE"));
@@ -46,11 +70,19 @@ impl Run<'_> {
             )
             .with_hint("BEGIN … COMMIT is the time that such a table has."));
         }
+        let divided = match &create.partition_of {
+            Some(parent) => Some(self.divided_by(create, &table_name(parent)?, &name).await?),
+            None => None,
+        };
         let mut declared = Declared::new(self, &name);
+        if let Some(divided) = &divided {
+            declared.schema = self.schema_of_partition(&divided.parent);
+        }
         declared.schema.on_commit = on_commit;
         for column in &create.columns {
             match like(column) {
                 Some((other, options)) => declared.like(other, options)?,
+                None if divided.is_some() => declared.column_of_partition(column)?,
                 None => declared.column(column)?,
             }
         }
@@ -63,11 +95,29 @@ impl Run<'_> {
         for column in &schema.columns {
             self.check_default(column)?;
         }
+        if let Some(divided) = &divided {
+            schema.partition = Some(PartitionOf {
+                parent: divided.parent.id,
+                bound: divided.bound.clone(),
+                version: 0,
+            });
+            indexes_of_partition(&divided.parent, &name, &mut schema);
+        }
+        if let Some(by) = &create.partition_by {
+            schema.partitioned = Some(self.partition_key(by, &schema, &name)?);
+            check_keys(&schema, &name.name)?;
+        }
         let Some(query) = &create.query else {
             must_have_columns(&schema)?;
-            let options = table_options(create, &schema)?;
+            let options = match &divided {
+                Some(divided) if create.table_options == CreateTableOptions::None => {
+                    divided.parent.options.clone()
+                }
+                _ => table_options(create, &schema)?,
+            };
             let declared = (schema, identities);
-            self.commit_table(create, &name, declared, options, Vec::new())?;
+            let divided = divided.as_ref();
+            self.commit_table(create, &name, declared, options, (divided, Vec::new()))?;
             return Ok(Outcome::done("CREATE TABLE"));
         };
         if !identities.is_empty() {
@@ -126,7 +176,8 @@ impl Run<'_> {
         let streams = Watching::over_all(watching, streams);
         let written = ingest::write(self.state(), &target, streams).await?;
         let declared = (schema, Vec::new());
-        let rows = self.commit_table(create, &name, declared, options, written.into_blocks())?;
+        let blocks = (None, written.into_blocks());
+        let rows = self.commit_table(create, &name, declared, options, blocks)?;
         Ok(Outcome::Done {
             tag: format!("SELECT {rows}"),
             rows,
@@ -159,9 +210,13 @@ impl Run<'_> {
         name: &Name,
         (mut schema, identities): (TableSchema, Vec<NewIdentity>),
         options: TableOptions,
-        blocks: Vec<freestone_storage::NewBlock>,
+        (divided, blocks): (Option<&Divided>, Vec<NewBlock>),
     ) -> Result<u64> {
+        let seen = self.snapshot.timestamp();
         let rows = self.edit(|edit| {
+            if let Some(divided) = divided {
+                divided.still_holds(edit, seen)?;
+            }
             let exists = edit.catalog().table(&name.schema, &name.name).is_some();
             if exists && create.or_replace {
                 edit.drop_table(&name.schema, &name.name, false)?;
@@ -245,11 +300,9 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
         (create.strict, "STRICT"),
         (create.on_cluster.is_some(), "ON CLUSTER"),
         (create.order_by.is_some(), "ORDER BY"),
-        (create.partition_by.is_some(), "PARTITION BY"),
         (create.cluster_by.is_some(), "CLUSTER BY"),
         (create.clustered_by.is_some(), "CLUSTERED BY"),
         (create.inherits.is_some(), "INHERITS"),
-        (create.partition_of.is_some(), "PARTITION OF"),
         (
             create.primary_key.is_some(),
             "PRIMARY KEY after the columns",

@@ -12,9 +12,11 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
 use super::Run;
+use super::alter_parts::taken_out;
 use super::identity::{NewIdentity, serial};
 use super::reference::deferral;
 use super::user_type::Held;
+use crate::dialect::is_untyped;
 use crate::error::{Error, Result};
 use crate::front::{Purpose, is_immutable, type_of_stored};
 use crate::names::{Name, column_of, fold, fold_part, position};
@@ -173,6 +175,41 @@ impl<'a> Declared<'a> {
             number => return Err(both(number, &column.name).at(at)),
         }
         self.schema.columns.push(column);
+        Ok(())
+    }
+
+    /// What a partition says of a column that it has from its parent.
+    ///
+    /// # Errors
+    /// `42703` for another column; those of its constraints.
+    pub(super) fn column_of_partition(&mut self, definition: &ColumnDef) -> Result<()> {
+        let mut definition = definition.clone();
+        let at = position(&definition.name);
+        let name = fold(&definition.name);
+        if !is_untyped(&definition) {
+            let message = format!("syntax error at or near \"{}\"", definition.data_type);
+            return Err(Error::new("42601", message).at(at));
+        }
+        let Some(index) = self.schema.index_of(&name) else {
+            let message = format!("column \"{name}\" does not exist");
+            return Err(Error::new("42703", message).at(at));
+        };
+        for constraint in taken_out(&mut definition) {
+            self.constraint(&constraint)?;
+        }
+        for option in &definition.options {
+            let column = &mut self.schema.columns[index];
+            match &option.option {
+                ColumnOption::NotNull => column.nullable = false,
+                // What the parent asks for stays.
+                ColumnOption::Null => {}
+                ColumnOption::Default(expr) => column.default = Some(printed(expr)),
+                other => {
+                    let message = format!("the column option {other} is not supported");
+                    return Err(Error::unsupported(message).at(at));
+                }
+            }
+        }
         Ok(())
     }
 

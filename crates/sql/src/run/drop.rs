@@ -62,7 +62,16 @@ impl Run<'_> {
         else {
             return Err(super::refused(ast));
         };
+        let mut beside = Vec::new();
+        if *object_type == ObjectType::Index {
+            for name in names {
+                beside.extend(self.indexes_with(&table_name(name)?)?);
+            }
+        }
         self.edit(|edit| {
+            for index in &beside {
+                edit.drop_index(&index.schema, &index.name)?;
+            }
             if *object_type == ObjectType::Table {
                 return drop_tables(edit, names, *if_exists, *cascade);
             }

@@ -22,6 +22,10 @@ impl Run<'_> {
     pub(super) async fn create_index(&self, create: &CreateIndex) -> Result<Outcome> {
         refuse_clauses(create)?;
         let name = table_name(&create.table_name)?;
+        if self.is_partitioned(&name) {
+            let table = self.stored_table(&name)?.clone();
+            return self.index_partitions(&name, &table, create).await;
+        }
         if create.unique {
             return self.create_unique(&name, create).await;
         }
@@ -63,7 +67,7 @@ impl Run<'_> {
         Ok(Outcome::done("CREATE INDEX"))
     }
 
-    fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
+    pub(super) fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
             let table = self.stored_table(name)?;

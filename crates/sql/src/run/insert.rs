@@ -82,7 +82,14 @@ impl Run<'_> {
                 let changes = match on {
                     Some(on) => {
                         let conflict = Conflict::of(on, table, &name)?;
-                        self.resolved(table, &called, &conflict, &rows).await?
+                        match table.schema.partitioned {
+                            Some(_) => {
+                                let rows = rows.as_slice();
+                                self.resolved_in_leaves(table, &called, &conflict, rows)
+                                    .await?
+                            }
+                            None => self.resolved(table, &called, &conflict, &rows).await?,
+                        }
                     }
                     None => Changes {
                         inserted: rows,

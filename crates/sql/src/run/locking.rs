@@ -396,6 +396,9 @@ impl Run<'_> {
             // The catalog, or nothing at all, which planning tells.
             return Ok(None);
         };
+        if table.schema.partitioned.is_some() {
+            return missing("a partitioned table");
+        }
         if item.nullable {
             return Err(Error::unsupported(
                 "FOR UPDATE cannot be applied to the nullable side of an outer join",

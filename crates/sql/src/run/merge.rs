@@ -18,7 +18,7 @@ use freestone_storage::Table;
 use super::Run;
 use super::assigned::{assigned_columns, given, new_values};
 use super::change::{Changed, refuse, stored_in, targets};
-use super::changes::{Applied, Changes, row_ids};
+use super::changes::{Applied, Changes, whole_ids};
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use crate::error::{Error, Result};
@@ -269,7 +269,10 @@ fn does_nothing(action: &MergeAction) -> bool {
 fn must_be_once(changes: &Changes) -> Result<()> {
     let mut seen = HashSet::new();
     for batch in changes.deleted.iter().chain(&changes.updated) {
-        if row_ids(batch)?.into_iter().any(|id| !seen.insert(id)) {
+        if whole_ids(batch.column(0))?
+            .into_iter()
+            .any(|id| !seen.insert(id))
+        {
             return Err(
                 Error::new("21000", "MERGE command cannot affect row a second time")
                     .with_hint("more than one source row matched a row of the table"),

@@ -5,9 +5,11 @@
 
 mod add;
 mod alter;
+mod alter_partitions;
 mod alter_parts;
 mod alter_sequence;
 mod assigned;
+mod attach;
 mod bulk;
 mod cascade;
 mod change;
@@ -39,6 +41,10 @@ mod literal;
 pub(crate) mod locking;
 mod maintenance;
 mod merge;
+mod partition;
+mod partition_bound;
+mod partition_key;
+mod partitioned;
 mod point;
 mod point_change;
 mod prepare;

@@ -57,6 +57,9 @@ impl PointQuery {
         let Some(table) = snapshot.table(&name.schema, &name.name) else {
             return Ok(None);
         };
+        if table.schema.partitioned.is_some() {
+            return Ok(None);
+        }
         let alias = match alias {
             None => name.name.clone(),
             Some(alias) if alias.columns.is_empty() => fold(&alias.name),

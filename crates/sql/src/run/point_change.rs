@@ -216,6 +216,7 @@ fn insertion(snapshot: &Snapshot, insert: &Insert) -> Option<PointChange> {
         .columns
         .iter()
         .any(|column| column.identity.is_some() || !is_simple(column));
+    let plain = plain && !schema.is_in_partitions();
     if !plain || numbered || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
         return None;
     }
@@ -271,7 +272,7 @@ fn updating(
     let schema = &table.schema;
     let all: Vec<usize> = (0..schema.columns.len()).collect();
     let sought = Sought::of(table, &changed.called, update.selection.as_ref(), &all)?;
-    let simple = schema.columns.iter().all(is_simple);
+    let simple = schema.columns.iter().all(is_simple) && !schema.is_in_partitions();
     if more.contains(&true) || !schema.checks.is_empty() || !simple {
         return None;
     }

@@ -120,7 +120,8 @@ impl Run<'_> {
         let computed = columns.filter(|column| column.generated);
         let computed = computed.filter_map(|column| column.default.as_mut());
         let conditions = schema.checks.iter_mut().map(|check| &mut check.condition);
-        for text in computed.chain(conditions) {
+        let parts = schema.partitioned.iter_mut().flat_map(|key| &mut key.parts);
+        for text in computed.chain(conditions).chain(parts) {
             let mut condition = parse_expr(text)?;
             let _: ControlFlow<()> = visit_expressions_mut(&mut condition, |part| {
                 let ident = match part {
@@ -287,6 +288,11 @@ impl Run<'_> {
             let cast = format!("CAST(({default}) AS {kind})");
             schema.columns[column].default = Some(cast);
             self.check_default(&schema.columns[column])?;
+        }
+        if table.schema.partitioned.is_some() {
+            // The rows are those of its partitions.
+            let seen = self.snapshot.timestamp();
+            return self.edit(|edit| Ok(edit.retype(table, seen, schema, Vec::new())?));
         }
         let values = table.schema.columns.iter().enumerate().map(|(number, c)| {
             let value = match (number == column, using) {

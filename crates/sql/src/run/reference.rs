@@ -45,6 +45,13 @@ impl Declared<'_> {
             (false, Some(table)) => (table.id, table.schema.as_ref()),
             (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
         };
+        let whole = known.is_some_and(|table| table.schema.partitioned.is_some());
+        if whole || own && self.schema.partitioned.is_some() {
+            return Err(Error::unsupported(
+                "a foreign key to a partitioned table is not supported",
+            )
+            .with_hint("Refer to one of its partitions, or to a table with all keys."));
+        }
         let wanted = match written.referred_columns.as_slice() {
             [] => {
                 let mut keys = schema.keys.iter();

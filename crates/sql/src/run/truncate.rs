@@ -18,7 +18,17 @@ impl Run<'_> {
             .table_names
             .iter()
             .map(|target| table_name(&target.name));
-        let names = names.collect::<Result<Vec<Name>>>()?;
+        let named = names.collect::<Result<Vec<Name>>>()?;
+        for (target, name) in truncate.table_names.iter().zip(&named) {
+            if target.only && self.is_partitioned(name) {
+                let message = "cannot truncate only a partitioned table";
+                return Err(Error::new("42809", message).with_hint(
+                    "Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions \
+                     directly.",
+                ));
+            }
+        }
+        let names = self.with_leaves(named.clone())?;
         let mut tables = Vec::with_capacity(names.len());
         for name in &names {
             tables.push(self.stored_table(name)?.clone());
@@ -58,7 +68,9 @@ impl Run<'_> {
             self.change(|transaction| Ok(transaction.check_keys(table.id, u64::MAX)?))?;
         }
         if truncate.identity == Some(TruncateIdentityOption::Restart) {
-            tables.iter().try_for_each(|table| self.restart(table))?;
+            for name in &named {
+                self.restart(self.stored_table(name)?)?;
+            }
         }
         Ok(Outcome::done("TRUNCATE TABLE"))
     }
@@ -86,7 +98,13 @@ impl Run<'_> {
             return Err(Error::new("25001", message));
         }
         let tables: Vec<TableId> = match &vacuum.table_name {
-            Some(name) => vec![self.stored_table(&table_name(name)?)?.id],
+            Some(name) => {
+                let name = table_name(name)?;
+                self.stored_table(&name)?;
+                let names = self.with_leaves(vec![name])?;
+                let tables = names.iter().map(|name| Ok(self.stored_table(name)?.id));
+                tables.collect::<Result<_>>()?
+            }
             None => self
                 .snapshot
                 .all_tables()

@@ -417,6 +417,21 @@ impl Run<'_> {
             Definition::SetConstraints { names, deferred } => {
                 self.set_constraints(names.as_deref(), *deferred)
             }
+            Definition::Partition {
+                parent,
+                partition,
+                bound,
+                if_exists,
+            } => {
+                let (parent, partition) = (named(parent)?, named(partition)?);
+                if *if_exists && self.snapshot.table(&parent.schema, &parent.name).is_none() {
+                    return Ok(Outcome::done("ALTER TABLE"));
+                }
+                match bound {
+                    Some(bound) => self.attach(&parent, &partition, bound).await,
+                    None => self.detach(&parent, &partition),
+                }
+            }
             Definition::Move {
                 domain,
                 name,

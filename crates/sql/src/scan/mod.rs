@@ -6,6 +6,7 @@
 //! predicates, `statistics` tells the optimizer what to expect, and `twins` guards its rules
 //! for filters.
 
+mod excluded;
 mod exec;
 mod like;
 mod logical;
@@ -18,6 +19,7 @@ mod stream;
 mod top;
 pub(crate) mod twins;
 
+pub(crate) use excluded::{held, pruned};
 pub(crate) use exec::FreestoneScan;
 pub(crate) use logical::describe;
 pub(crate) use provider::{ROW_ID, StoredTable};

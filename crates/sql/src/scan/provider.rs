@@ -10,6 +10,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use freestone_storage::{Predicate, ReadView, Table};
 
+use super::excluded::Held;
 use super::exec::FreestoneScan;
 use super::logical::predicate;
 use super::source::ScanSource;
@@ -23,6 +24,8 @@ pub(crate) struct StoredTable {
     name: String,
     schema: SchemaRef,
     view: ReadView,
+    /// What its bound says of its columns, for a partition that is read as a part.
+    held: Vec<Held>,
 }
 
 impl StoredTable {
@@ -32,12 +35,23 @@ impl StoredTable {
             table: Arc::clone(table),
             name: format!("{schema}.{}", table.name),
             schema: table.schema.arrow(),
+            held: Vec::new(),
         }
     }
 
     /// The table, and what the reader sees of it.
     pub(crate) fn parts(&self) -> (&Arc<Table>, &ReadView) {
         (&self.table, &self.view)
+    }
+
+    /// The table with what its bounds say of its columns.
+    pub(crate) fn holding(self, held: Vec<Held>) -> Self {
+        Self { held, ..self }
+    }
+
+    /// What its bounds say of its columns.
+    pub(crate) fn held(&self) -> &[Held] {
+        &self.held
     }
 
     /// What filters that were taken over ask of rows; `None` for others.

@@ -296,6 +296,9 @@ impl Looked<'_> {
 
     fn create_table(&self, create: &mut CreateTable) -> Result<()> {
         self.make(&mut create.name)?;
+        if let Some(parent) = &mut create.partition_of {
+            self.qualify(parent, has_relation);
+        }
         for constraint in &mut create.constraints {
             self.constraint(constraint);
         }

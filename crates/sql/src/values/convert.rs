@@ -247,3 +247,11 @@ pub(crate) fn from_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 pub(crate) fn as_text(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(array, ty, &Type::Text, &STORED)
 }
+
+/// Texts of [`as_text`] as values of the front.
+///
+/// # Errors
+/// Those of reading them.
+pub(crate) fn from_text(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    convert(texts, &Type::Text, ty, &STORED)
+}

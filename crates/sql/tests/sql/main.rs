@@ -37,6 +37,7 @@ mod lending;
 mod limits;
 mod load;
 mod locking;
+mod partitioned;
 mod partitions;
 mod path;
 mod plans;

@@ -5,7 +5,7 @@
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
-//! created types or generated columns 5.
+//! created types or generated columns 5, one with partitioned tables 6.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -31,6 +31,11 @@ pub const FUNCTIONS_VERSION: u32 = 4;
 /// Version of a manifest with created types or generated columns, which a program that does not
 /// know them would store wrong values in.
 pub const TYPES_VERSION: u32 = 5;
+/// Version of a manifest with partitioned tables, which a program that does not know them would
+/// take for empty ones.
+pub const PARTITIONED_VERSION: u32 = 6;
+/// The newest that is read.
+const NEWEST_VERSION: u32 = PARTITIONED_VERSION;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -124,6 +129,9 @@ impl Manifest {
             .schemas
             .values()
             .flat_map(|schema| schema.tables.values());
+        if tables.clone().any(|table| table.schema.is_in_partitions()) {
+            return PARTITIONED_VERSION;
+        }
         let mut columns = tables.flat_map(|table| &table.schema.columns);
         let mut schemas = self.schemas.values();
         let is_new = |column: &Column| column.declared.is_some() || column.generated;
@@ -222,10 +230,10 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     }
     let format = words.next().unwrap_or_default();
     let known = format.parse().ok();
-    let Some(format) = known.filter(|format| (OLDEST_VERSION..=TYPES_VERSION).contains(format))
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=NEWEST_VERSION).contains(format))
     else {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {OLDEST_VERSION} to {TYPES_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {NEWEST_VERSION}"
         )));
     };
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {

@@ -6,6 +6,7 @@ mod index;
 mod modifier;
 mod options;
 mod partition;
+mod partitioned;
 mod ranges;
 mod sequence;
 mod types;
@@ -20,6 +21,7 @@ pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };
 pub use partition::Partitioning;
+pub use partitioned::{BoundValue, PartitionBound, PartitionKey, PartitionOf, PartitionStrategy};
 pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
 pub use types::{ColumnType, ElementType, Physical};
@@ -187,6 +189,12 @@ pub struct TableSchema {
     /// What becomes of a temporary table when a transaction commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_commit: Option<OnCommit>,
+    /// The key of a partitioned table, which has no rows of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitioned: Option<PartitionKey>,
+    /// What makes it a partition of another table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<PartitionOf>,
 }
 
 /// What becomes of a temporary table when a transaction commits, unless it stays as it is.
@@ -220,6 +228,10 @@ pub struct FormerColumns {
 
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+fn is_zero_version(number: &u64) -> bool {
+    *number == 0
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -308,6 +320,8 @@ impl TableSchema {
             && self.keys == other.keys
             && self.checks == other.checks
             && self.foreign_keys == other.foreign_keys
+            && self.partitioned == other.partitioned
+            && self.partition == other.partition
     }
 
     /// Whether any of `columns` is part of a key or a foreign key.

@@ -57,6 +57,15 @@ pub(super) fn check_parents(before: &Catalog, after: &Catalog) -> Result<()> {
                 ),
             });
         }
+        let whole = table.schema.partition.as_ref().map(|of| of.parent);
+        if whole.is_some_and(|whole| after.table_by_id(whole).is_none()) {
+            return Err(Error::Conflict {
+                message: format!(
+                    "the table that \"{}\" is a partition of was dropped meanwhile",
+                    table.name
+                ),
+            });
+        }
     }
     Ok(())
 }

@@ -97,6 +97,13 @@ impl Catalog {
         tables.filter(refers).cloned().collect()
     }
 
+    /// The partitions of a table, by name, with their schemas.
+    pub fn partitions(&self, parent: TableId) -> Vec<(&str, &Arc<Table>)> {
+        let of = |table: &Table| table.schema.partition.as_ref().map(|of| of.parent);
+        let all = self.all_tables();
+        all.filter(|(_, table)| of(table) == Some(parent)).collect()
+    }
+
     /// The foreign keys that refer to these columns of a table, its own included.
     pub fn referring(&self, table: TableId, columns: &[usize]) -> Vec<(Arc<Table>, String)> {
         let own = self.table_by_id(table).cloned();

@@ -112,7 +112,10 @@ impl CatalogEdit {
         let tables = self.catalog.tables(name).into_iter();
         let tables: Vec<String> = tables.map(|table| table.name.clone()).collect();
         for table in tables {
-            self.drop_table(name, &table, cascade)?;
+            // A partition goes with its parent.
+            if self.catalog.table(name, &table).is_some() {
+                self.drop_table(name, &table, cascade)?;
+            }
         }
         if let Some(gone) = self.catalog.schemas.remove(name) {
             let sequences = gone.sequences.values();
@@ -152,7 +155,8 @@ impl CatalogEdit {
         Ok(id)
     }
 
-    /// Removes a table and its blocks, and the sequences of its identity columns.
+    /// Removes a table and its blocks, and the sequences of its identity columns; a partitioned
+    /// table with all its partitions.
     ///
     /// # Errors
     /// 3F000, 42P01; 2BP01 if foreign keys of other tables refer to it, unless
@@ -167,6 +171,9 @@ impl CatalogEdit {
             );
             return Err(Error::invalid("2BP01", message)
                 .with_hint("Use DROP TABLE … CASCADE to drop the foreign key too."));
+        }
+        for (schema, name) in id.map_or(Vec::new(), |id| names_of_partitions(&self.catalog, id)) {
+            self.drop_table(&schema, &name, cascade)?;
         }
         let table = self.remove(schema, name)?;
         let id = table.id;
@@ -326,6 +333,14 @@ impl CatalogEdit {
             Ok(table.with(&table.name, options, table.blocks().to_vec()))
         })
     }
+}
+
+/// Schemas and names of the partitions of a table.
+fn names_of_partitions(catalog: &Catalog, parent: TableId) -> Vec<(String, String)> {
+    let partitions = catalog.partitions(parent).into_iter();
+    partitions
+        .map(|(schema, table)| (schema.to_owned(), table.name.clone()))
+        .collect()
 }
 
 /// Whether a block has lost rows since.

@@ -155,6 +155,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
             types::created(relations, facts);
             types::of_rows(relations, facts);
         }
+        "pg_partitioned_table" => objects::partitioned(relations, facts),
+        "pg_inherits" => objects::inherited(relations, facts),
         "pg_enum" => types::labels(relations, facts),
         _ => others::fill(relations, name, facts),
     }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Column, Object, Sequence, Table, TypeId};
+use freestone_storage::{
+    Catalog, Column, Object, PartitionBound, PartitionStrategy, Sequence, Table, TableId,
+    TableSchema, TypeId,
+};
 
 use super::PG_CATALOG;
 use super::facts::Facts;
@@ -11,6 +14,7 @@ use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type};
 use crate::front::{columns_of_view, type_of_stored};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
+use crate::partition;
 use crate::plan::relations::Relations;
 use crate::types::type_of_column;
 
@@ -35,7 +39,7 @@ const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
 
 /// A table's number.
-pub(super) fn table_number(table: &Table) -> i64 {
+pub(crate) fn table_number(table: &Table) -> i64 {
     FIRST + table.id.0 as i64 * OBJECTS
 }
 
@@ -47,6 +51,12 @@ pub(crate) fn row_type_number(table: &Table) -> i64 {
 /// The number of a composite type among relations.
 pub(crate) fn composite_number(id: TypeId) -> i64 {
     type_number(id) + ROW_TYPE
+}
+
+/// The table of a number that [`table_number`] gave.
+pub(crate) fn numbered_table(number: i64) -> Option<TableId> {
+    let id = number.checked_sub(FIRST)? / OBJECTS;
+    u64::try_from(id).ok().map(TableId)
 }
 
 /// A created type's number; that of its arrays comes next, then those of labels.
@@ -202,6 +212,69 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
     all
 }
 
+/// The letter for a table, a partitioned table or a view.
+fn kind_of(schema: Option<&TableSchema>) -> &'static str {
+    match schema {
+        None => "v",
+        Some(schema) if schema.partitioned.is_some() => "p",
+        Some(_) => "r",
+    }
+}
+
+/// Partitioned tables with their keys.
+pub(super) fn partitioned(relations: &Relations<'_>, facts: &mut Facts) {
+    for (_, table) in relations.snapshot.all_tables() {
+        let Some(key) = &table.schema.partitioned else {
+            continue;
+        };
+        let parts = key.parts.iter();
+        let columns = parts.map(|part| partition::column_of_part(&table.schema, part));
+        // An expression has no number.
+        let columns: Vec<i32> = columns
+            .map(|column| column.map_or(0, |at| at as i32 + 1))
+            .collect();
+        let default = partition::partitions(&relations.snapshot, table);
+        let default = default.into_iter().find(|(_, part)| {
+            let of = part.schema.partition.as_ref();
+            of.is_some_and(|of| of.bound == PartitionBound::Default)
+        });
+        let strategy = match key.strategy {
+            PartitionStrategy::Range => "r",
+            PartitionStrategy::List => "l",
+            PartitionStrategy::Hash => "h",
+        };
+        facts.add([
+            ("partrelid", table_number(table).into()),
+            ("partstrat", strategy.into()),
+            ("partnatts", (columns.len() as i64).into()),
+            (
+                "partdefid",
+                default.map_or(0, |(_, part)| table_number(part)).into(),
+            ),
+            ("partattrs", columns.into()),
+            // For functions about the catalog.
+            (
+                "definition",
+                partition::shown_key(table).unwrap_or_default().into(),
+            ),
+        ]);
+    }
+}
+
+/// Partitions and the tables that they are of.
+pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
+    for (_, table) in relations.snapshot.all_tables() {
+        let of = table.schema.partition.as_ref();
+        if let Some(parent) = of.and_then(|of| relations.snapshot.table_by_id(of.parent)) {
+            facts.add([
+                ("inhrelid", table_number(table).into()),
+                ("inhparent", table_number(parent).into()),
+                ("inhseqno", 1.into()),
+            ]);
+        }
+    }
+}
+
 /// Tables, views, indexes and sequences.
 pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -227,7 +300,19 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relowner", owner(relations, &one.object()).into()),
             ("relacl", grants(relations, &one.object()).into()),
             ("relam", if stored.is_some() { HEAP } else { 0 }.into()),
-            ("relkind", if stored.is_some() { "r" } else { "v" }.into()),
+            ("relkind", kind_of(schema.map(AsRef::as_ref)).into()),
+            (
+                "relispartition",
+                schema
+                    .is_some_and(|schema| schema.partition.is_some())
+                    .into(),
+            ),
+            (
+                "relhassubclass",
+                schema
+                    .is_some_and(|schema| schema.partitioned.is_some())
+                    .into(),
+            ),
             ("relnatts", (one.columns.len() as i64).into()),
             (
                 "relchecks",
@@ -246,6 +331,9 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relreplident", "d".into()),
             ("relispopulated", true.into()),
         ]);
+        if let Some(of) = schema.and_then(|schema| schema.partition.as_ref()) {
+            facts.also("relpartbound", partition::shown(&of.bound).into());
+        }
         let Some(table) = stored else { continue };
         for index in &table.schema.indexes {
             facts.add([
@@ -254,7 +342,14 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("relnamespace", namespace.into()),
                 ("relowner", owner(relations, &table.id.into()).into()),
                 ("relam", BTREE.into()),
-                ("relkind", "i".into()),
+                (
+                    "relkind",
+                    match table.schema.partitioned {
+                        Some(_) => "I",
+                        None => "i",
+                    }
+                    .into(),
+                ),
                 ("relnatts", (index.columns.len() as i64).into()),
                 ("relpersistence", "p".into()),
                 ("relreplident", "n".into()),

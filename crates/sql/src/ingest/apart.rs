@@ -1,0 +1,102 @@
+//! Rows of one source into blocks of several tables.
+//!
+//! ```text
+//! stream ─ split ─┬─ rows of a ─▶ writer of a ─▶ blocks
+//! stream ─ split ─┴─ rows of b ─▶ writer of b ─▶ blocks
+//! ```
+//!
+//! A writer waits for rows, and a reader for writers that have enough of them: memory holds a few
+//! batches for each table.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::session_state::SessionState;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+use tokio::sync::mpsc;
+
+use super::source::{Streams, resumed};
+use super::{Target, Written, nullable, write};
+use crate::error::{Error, Result};
+
+/// Batches that wait for a writer.
+const WAITING: usize = 2;
+
+/// Writes the rows of streams, each to the target that `split` says, as blocks.
+///
+/// # Errors
+/// Those of the streams and of `split`; those of writing.
+pub(crate) async fn write_apart(
+    state: &SessionState,
+    targets: &[Target],
+    streams: Streams,
+    split: impl Fn(&RecordBatch) -> Result<Vec<(usize, RecordBatch)>> + Send + Sync + 'static,
+) -> Result<Vec<Written>> {
+    let split = Arc::new(split);
+    let (mut senders, mut writers) = (Vec::new(), Vec::new());
+    for target in targets {
+        let (sender, receiver) = mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+        senders.push(sender);
+        let schema = nullable(&target.schema);
+        let rows = futures::stream::unfold(receiver, |mut receiver| async move {
+            receiver.recv().await.map(|batch| (batch, receiver))
+        });
+        let stream = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows));
+        let streams = resumed(schema, Vec::new(), stream);
+        let (state, target) = (state.clone(), target.clone());
+        writers.push(SpawnedTask::spawn(async move {
+            write(&state, &target, streams).await
+        }));
+    }
+    let mut readers = Vec::with_capacity(streams.len());
+    for stream in &streams {
+        let mut stream = stream.execute(state.task_ctx());
+        let (senders, split) = (senders.clone(), Arc::clone(&split));
+        readers.push(SpawnedTask::spawn(async move {
+            while let Some(batch) = stream.next().await {
+                for (of, part) in split(&batch?)? {
+                    // A writer that is gone has failed, and says why.
+                    let Some(sender) = senders.get(of) else {
+                        continue;
+                    };
+                    if sender.send(Ok(part)).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok::<(), Error>(())
+        }));
+    }
+    let ended = |error| Error::internal(format!("a reading task failed: {error}"));
+    let mut failure = None;
+    for reader in readers {
+        if let Err(error) = reader.join().await.map_err(ended)? {
+            failure.get_or_insert(error);
+        }
+    }
+    if let Some(error) = &failure {
+        // Nobody is to take what was read so far for the whole.
+        for sender in &senders {
+            let stop = DataFusionError::External(error.message.clone().into());
+            let _ = sender.send(Err(stop)).await;
+        }
+    }
+    drop(senders);
+    let mut written = Vec::with_capacity(writers.len());
+    for writer in writers {
+        let done = writer.join().await;
+        match done.map_err(|error| Error::internal(format!("a writing task failed: {error}")))? {
+            Ok(done) => written.push(done),
+            Err(error) => {
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(written),
+    }
+}
