@@ -154,7 +154,6 @@ impl<'a> Names<'a> {
     /// in them; `None` for another table.
     fn parts(
         &self,
-        name: &Name,
         provider: &Arc<dyn TableProvider>,
     ) -> Result<Option<Vec<(Relation, i64, Vec<usize>)>>> {
         let Some(stored) = provider.downcast_ref::<StoredTable>() else {
@@ -178,7 +177,6 @@ impl<'a> Names<'a> {
             let part = relation(snapshot, &called, Arc::new(of));
             parts.push((part, table_number(leaf), places));
         }
-        debug_assert_eq!(whole.name, name.name);
         Ok(Some(parts))
     }
 
@@ -224,7 +222,7 @@ impl<'a> Names<'a> {
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
-        let parts = self.parts(name, &provider)?;
+        let parts = self.parts(&provider)?;
         let whole = relation(snapshot, name, provider);
         Ok(Some(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),

@@ -157,10 +157,22 @@ fn drop_tables(
 ) -> Result<()> {
     let names = names.iter().map(table_name);
     let mut left = names.collect::<Result<Vec<Name>>>()?;
+    let there =
+        |edit: &CatalogEdit, name: &Name| edit.catalog().table(&name.schema, &name.name).is_some();
+    let known: Vec<Name> = left
+        .iter()
+        .filter(|name| there(edit, name))
+        .cloned()
+        .collect();
     while !left.is_empty() {
         let (before, mut refused) = (left.len(), None);
         let mut waiting = Vec::new();
         for name in left {
+            let same = |other: &Name| other.schema == name.schema && other.name == name.name;
+            if !there(edit, &name) && known.iter().any(same) {
+                // It was a partition of another one of them.
+                continue;
+            }
             match drop_table(edit, &name, if_exists, cascade) {
                 Err(error) if error.sqlstate == "2BP01" => {
                     refused = Some(error);

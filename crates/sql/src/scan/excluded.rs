@@ -13,9 +13,9 @@
 use std::cmp::Ordering;
 
 use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection, Union};
+use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection, TableScan, Union};
 use freestone_storage::row::cell;
 use freestone_storage::{
     BoundValue, Catalog, Column, CompareOp, PartitionBound, Predicate, Table, Value,
@@ -173,7 +173,27 @@ impl Values {
 /// # Errors
 /// Those of making nodes.
 pub(crate) fn pruned(plan: LogicalPlan) -> DfResult<LogicalPlan> {
-    Ok(plan.transform_up_with_subqueries(without_empty)?.data)
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        found |= matches!(node, LogicalPlan::TableScan(scan) if says_something(scan));
+        Ok(match found {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
+    })?;
+    match found {
+        true => Ok(plan.transform_up_with_subqueries(without_empty)?.data),
+        false => Ok(plan),
+    }
+}
+
+/// Whether a scan has conditions and is of a partition whose bound says something.
+fn says_something(scan: &TableScan) -> bool {
+    let provider = source_as_provider(&scan.source).ok();
+    let stored = provider
+        .as_ref()
+        .and_then(|one| one.downcast_ref::<StoredTable>());
+    !scan.filters.is_empty() && stored.is_some_and(|stored| !stored.held().is_empty())
 }
 
 fn is_empty(plan: &LogicalPlan) -> bool {

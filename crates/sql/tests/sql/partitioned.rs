@@ -502,9 +502,33 @@ fn partitions_are_attached_and_detached() {
         said(&sql, "INSERT INTO s1 VALUES (1, 'k')"),
         "23514 new row for relation \"s1\" violates partition constraint"
     );
-    sql.run("DROP TABLE t");
+    // Rows of the same transaction count, too.
+    sql.run(
+        "BEGIN; INSERT INTO t VALUES (400, 'late'); INSERT INTO w VALUES ('in', 2);
+             CREATE TABLE t5 PARTITION OF t FOR VALUES FROM (500) TO (600)",
+    );
+    assert_eq!(
+        said(
+            &sql,
+            "CREATE TABLE x PARTITION OF t FOR VALUES FROM (400) TO (401)"
+        ),
+        "23514 updated partition constraint for default partition \"td\" would be violated by some row"
+    );
+    sql.run(
+        "ROLLBACK; BEGIN; INSERT INTO t VALUES (400, 'late');
+             CREATE TABLE t5 PARTITION OF t FOR VALUES FROM (500) TO (600);
+             INSERT INTO t VALUES (500, 'five'); COMMIT",
+    );
+    assert_eq!(sql.sorted("SELECT * FROM t5"), ["500|five"]);
+    sql.run("DROP TABLE t, td");
     assert_eq!(sql.state("SELECT * FROM s1"), "42P01");
     assert_eq!(sql.one("SELECT count(*) FROM w"), "3");
+    for text in ["TRUNCATE ONLY p", "ALTER TABLE ONLY p ADD COLUMN z INT"] {
+        sql.run("CREATE TABLE p (a INT) PARTITION BY HASH (a)");
+        let refused = sql.state(text);
+        assert!(["42809", "0A000"].contains(&refused.as_str()), "{text}");
+        sql.run("DROP TABLE p");
+    }
 }
 
 #[test]
