@@ -37,9 +37,9 @@ pub use scan::{
 };
 pub use schema::{
     Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral, Domain, DomainCheck,
-    ElementType, ForeignAction, ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField,
-    Key, Label, Layout, Modifier, Numbers, OnCommit, Partitioning, Physical, SequenceDefinition,
-    SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
+    ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition, IndexKind,
+    IntervalField, Key, Label, Layout, Modifier, Numbers, OnCommit, Partitioning, Physical,
+    SequenceDefinition, SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

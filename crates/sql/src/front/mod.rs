@@ -31,7 +31,9 @@ pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, stored};
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, labels_of, shown_declaration, type_of_stored,
 };
-pub(crate) use expression::{COLUMN, Purpose, is_immutable, lowered_expression, with_types};
+pub(crate) use expression::{
+    COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
+};
 pub(crate) use names::{Names, type_held, type_of, type_of_column};
 pub(crate) use objects::columns_of_view;
 pub(crate) use session::session_of;

@@ -22,11 +22,12 @@ use freestone_storage::{
 
 use super::about;
 use super::declared::{self, type_of_stored};
+use super::expression::terms_of;
 use super::functions::{front_error, wrapped};
 use super::objects::Numbers;
 use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
-use crate::lower::Handle;
+use crate::lower::{Handle, Term};
 use crate::plan::given::Given;
 use crate::plan::information_schema;
 use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
@@ -95,7 +96,7 @@ impl<'a> Names<'a> {
             columns,
             hidden,
             key: Vec::new(),
-            handle: Arc::new(Handle(rows_table(batch)?)),
+            handle: Arc::new(Handle::of(rows_table(batch)?)),
         }))
     }
 
@@ -144,7 +145,7 @@ impl<'a> Names<'a> {
             columns: given.columns.clone(),
             hidden: given.hidden.clone(),
             key: Vec::new(),
-            handle: Arc::new(Handle(Arc::clone(rows))),
+            handle: Arc::new(Handle::of(Arc::clone(rows))),
         }))
     }
 
@@ -190,7 +191,12 @@ impl<'a> Names<'a> {
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Found::Relation(relation(snapshot, name, provider))))
+        let terms = match snapshot.table(&name.schema, &name.name) {
+            Some(table) => terms_of(relations, &table.schema)?.into(),
+            None => Arc::default(),
+        };
+        let relation = relation(snapshot, name, provider, terms);
+        Ok(Some(Found::Relation(relation)))
     }
 }
 
@@ -218,12 +224,17 @@ fn position_of(name: &Name, sequence: &Sequence) -> Result<Relation> {
         columns: columns.map(|(name, ty)| (name.to_owned(), ty)).into(),
         hidden: Vec::new(),
         key: Vec::new(),
-        handle: Arc::new(Handle(rows_table(batch)?)),
+        handle: Arc::new(Handle::of(rows_table(batch)?)),
     })
 }
 
 /// A provider's columns and itself.
-fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
+fn relation(
+    catalog: &Stored,
+    name: &Name,
+    provider: Arc<dyn TableProvider>,
+    terms: Arc<[Term]>,
+) -> Relation {
     let stored = provider.downcast_ref::<StoredTable>();
     let schema = provider.schema();
     let (mut columns, mut hidden) = (Vec::new(), Vec::new());
@@ -233,7 +244,11 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
             let (table, _) = stored.parts();
             for column in &table.schema.columns {
                 let ty = type_of_stored(catalog, column);
-                columns.push((column.name.clone(), ty));
+                let list = match column.hidden {
+                    None => &mut columns,
+                    Some(_) => &mut hidden,
+                };
+                list.push((column.name.clone(), ty));
             }
             if stored.has_row_ids() {
                 // Row ids use all 64 bits, and the language has no unsigned integers.
@@ -254,7 +269,7 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
         columns,
         hidden,
         key,
-        handle: Arc::new(Handle(provider)),
+        handle: Arc::new(Handle { provider, terms }),
     }
 }
 
@@ -509,7 +524,7 @@ impl Catalog for Names<'_> {
             }
             let table = table_functions::table(relations, name, &values)?;
             let catalog = relations.snapshot.catalog();
-            Ok(table.map(|table| relation(catalog, &Name::new("", name), table)))
+            Ok(table.map(|table| relation(catalog, &Name::new("", name), table, Arc::default())))
         };
         let found = rows().map_err(front_error)?;
         if found.is_some() && arguments.iter().any(|(name, _)| name.is_some()) {
@@ -527,7 +542,10 @@ impl Catalog for Names<'_> {
         let file = self.relations.files.get(name);
         Ok(file.map(|file| {
             let name = Name::new("", name);
-            relation(self.relations.snapshot.catalog(), &name, Arc::clone(file))
+            {
+                let catalog = self.relations.snapshot.catalog();
+                relation(catalog, &name, Arc::clone(file), Arc::default())
+            }
         }))
     }
 }

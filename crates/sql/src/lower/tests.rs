@@ -61,7 +61,7 @@ impl Catalog for World {
                 columns: held.columns.clone(),
                 hidden: Vec::new(),
                 key: Vec::new(),
-                handle: Arc::new(Handle(Arc::new(table.unwrap()))),
+                handle: Arc::new(Handle::of(Arc::new(table.unwrap()))),
             })
         }))
     }

@@ -77,7 +77,7 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
             parent: None,
             condition: None,
         };
-        for key in &table.schema.keys {
+        for key in table.schema.keys.iter().filter(|key| !key.of_index) {
             let kind = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
             all.push(of(&key.name, kind, &key.columns));
         }

@@ -250,7 +250,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for table in seen_tables(relations, schema) {
-            for (column, position) in table.schema.columns.iter().zip(1..) {
+            for (column, position) in table.schema.declared().iter().zip(1..) {
                 let of = (schema, table.name.as_str());
                 rows.push(stored(&relations.snapshot, of, column, position));
             }

@@ -150,7 +150,7 @@ impl Run<'_> {
         }
     }
 
-    async fn add_key(
+    pub(super) async fn add_key(
         &self,
         name: &Name,
         table: &Arc<Table>,

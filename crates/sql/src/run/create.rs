@@ -95,6 +95,7 @@ impl Run<'_> {
                     modifier: ty.and_then(declared_of_type),
                     declared: ty.and_then(front::declared_by),
                     generated: false,
+                    hidden: None,
                 });
             }
         } else if schema.columns.len() != plan.names.len() {

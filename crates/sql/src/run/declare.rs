@@ -85,6 +85,7 @@ impl<'a> Declared<'a> {
             modifier,
             declared,
             generated: false,
+            hidden: None,
         };
         let mut generated = None;
         for option in &definition.options {
@@ -103,6 +104,7 @@ impl<'a> Declared<'a> {
                         name: named.unwrap_or_default(),
                         columns: vec![index],
                         primary: matches!(option.option, ColumnOption::PrimaryKey(_)),
+                        ..Key::default()
                     });
                 }
                 ColumnOption::ForeignKey(written) => {
@@ -217,6 +219,7 @@ impl<'a> Declared<'a> {
             name: name.map(fold).unwrap_or_default(),
             columns: indexes,
             primary,
+            ..Key::default()
         });
         Ok(())
     }
@@ -342,15 +345,7 @@ impl<'a> Declared<'a> {
             );
             return Err(Error::new("42804", message));
         }
-        let name = collation.0.last().and_then(fold_part).unwrap_or_default();
-        match ["C", "POSIX", "default", "ucs_basic"].contains(&name.as_str()) {
-            true => Ok(()),
-            false => {
-                let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
-                Err(Error::new("42704", message)
-                    .with_hint("Texts are in the order of their bytes: COLLATE \"C\"."))
-            }
-        }
+        check_bytewise(collation)
     }
 
     /// Checks the expressions of generated columns.
@@ -369,7 +364,7 @@ impl<'a> Declared<'a> {
                 return Err(Error::unsupported(message));
             }
             for read in columns_in(&expr, &self.schema, self.name) {
-                if self.schema.columns[read].generated {
+                if self.schema.columns[read].generated && column.hidden.is_none() {
                     let name = &self.schema.columns[read].name;
                     let message = format!(
                         "cannot use generated column \"{name}\" in column generation expression"
@@ -430,6 +425,19 @@ impl<'a> Declared<'a> {
             condition: printed(&plain),
             columns,
         })
+    }
+}
+
+/// Refuses collations other than by bytes.
+pub(super) fn check_bytewise(collation: &ObjectName) -> Result<()> {
+    let name = collation.0.last().and_then(fold_part).unwrap_or_default();
+    match ["C", "POSIX", "default", "ucs_basic"].contains(&name.as_str()) {
+        true => Ok(()),
+        false => {
+            let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
+            Err(Error::new("42704", message)
+                .with_hint("Texts are in the order of their bytes: COLLATE \"C\"."))
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod granted;
 mod identity;
 mod increment;
 mod index;
+mod index_over;
 mod insert;
 mod key;
 mod like;

@@ -5,7 +5,7 @@
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
-//! created types or generated columns 5.
+//! created types or generated columns 5, one with indexes over expressions or conditions 6.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -31,6 +31,9 @@ pub const FUNCTIONS_VERSION: u32 = 4;
 /// Version of a manifest with created types or generated columns, which a program that does not
 /// know them would store wrong values in.
 pub const TYPES_VERSION: u32 = 5;
+/// Version of a manifest with columns that are there for indexes, which a program that does not
+/// know them would show.
+pub const HIDDEN_VERSION: u32 = 6;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -120,14 +123,18 @@ pub struct ManifestTable {
 impl Manifest {
     /// The version of its form.
     fn format(&self) -> u32 {
-        let tables = self
-            .schemas
-            .values()
-            .flat_map(|schema| schema.tables.values());
-        let mut columns = tables.flat_map(|table| &table.schema.columns);
+        let tables = || {
+            self.schemas
+                .values()
+                .flat_map(|schema| schema.tables.values())
+        };
+        let columns = || tables().flat_map(|table| &table.schema.columns);
+        if columns().any(|column| column.hidden.is_some()) {
+            return HIDDEN_VERSION;
+        }
         let mut schemas = self.schemas.values();
         let is_new = |column: &Column| column.declared.is_some() || column.generated;
-        if schemas.any(|schema| !schema.types.is_empty()) || columns.any(is_new) {
+        if schemas.any(|schema| !schema.types.is_empty()) || columns().any(is_new) {
             return TYPES_VERSION;
         }
         let mut schemas = self.schemas.values();
@@ -222,10 +229,10 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     }
     let format = words.next().unwrap_or_default();
     let known = format.parse().ok();
-    let Some(format) = known.filter(|format| (OLDEST_VERSION..=TYPES_VERSION).contains(format))
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=HIDDEN_VERSION).contains(format))
     else {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {OLDEST_VERSION} to {TYPES_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {HIDDEN_VERSION}"
         )));
     };
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {

@@ -4,7 +4,7 @@ use crate::delta::{Fragment, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowPlace;
 use crate::scan::KeyLookUp;
-use crate::schema::{ColumnType, Key, Value};
+use crate::schema::{Column, ColumnType, Key, Value};
 use crate::table::Table;
 
 /// Checks the keys of a transaction's rows from its row `first` on against all
@@ -61,10 +61,10 @@ fn duplicate(table: &Table, key: &Key, values: &[Value]) -> Error {
 
 /// Columns and their values, as PostgreSQL shows them: `(a, b)=(1, x)`.
 pub(super) fn described(table: &Table, columns: &[usize], values: &[Value]) -> String {
-    let columns = columns.iter().map(|column| &table.schema.columns[*column]);
-    let names: Vec<&str> = columns.clone().map(|column| column.name.as_str()).collect();
-    let shown: Vec<String> = columns
-        .zip(values)
+    let columns: Vec<&Column> = table.schema.shown(columns).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let shown = columns.iter().zip(values);
+    let shown: Vec<String> = shown
         .map(|(column, value)| show(&column.kind, value))
         .collect();
     format!("({})=({})", names.join(", "), shown.join(", "))
