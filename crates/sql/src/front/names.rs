@@ -254,7 +254,12 @@ fn relation(
                 // Row ids use all 64 bits, and the language has no unsigned integers.
                 hidden.push((ROW_ID.to_owned(), Type::numeric(20, 0)));
             }
-            if let Some(primary) = table.schema.keys.iter().find(|key| key.primary) {
+            if let Some(primary) = table
+                .schema
+                .keys
+                .iter()
+                .find(|key| key.primary && key.deferral.is_never())
+            {
                 key.clone_from(&primary.columns);
             }
         }

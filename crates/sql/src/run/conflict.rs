@@ -84,6 +84,11 @@ impl<'a> Conflict<'a> {
                 found
             }
         };
+        if keys.iter().any(|key| !key.deferral.is_never()) {
+            let message = "ON CONFLICT does not support deferrable unique constraints/exclusion \
+                           constraints as arbiters";
+            return Err(Error::new("55000", message));
+        }
         let update = match action {
             OnConflictAction::DoNothing => None,
             OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {

@@ -306,7 +306,7 @@ fn table_options(create: &CreateTable, schema: &TableSchema) -> Result<TableOpti
 
 /// Whether an option says how PostgreSQL keeps and cleans its pages, of which there are
 /// none here; tools that make tables for it give them.
-fn is_of_pages(name: &str) -> bool {
+pub(super) fn is_of_pages(name: &str) -> bool {
     ["fillfactor", "parallel_workers", "user_catalog_table"].contains(&name)
         || ["autovacuum_", "toast_", "toast."]
             .iter()

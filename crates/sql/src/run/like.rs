@@ -137,7 +137,7 @@ impl Declared<'_> {
                     columns: shifted(&key.columns),
                     primary: key.primary,
                     of_index: key.of_index,
-                    ..Key::default()
+                    deferral: key.deferral,
                 });
             }
             let own = table.schema.indexes.iter();

@@ -6,6 +6,7 @@
 mod add;
 mod alter;
 mod alter_parts;
+mod alter_relation;
 mod alter_sequence;
 mod assigned;
 mod bulk;

@@ -387,6 +387,12 @@ impl Run<'_> {
                 let tag = if *domains { "DROP DOMAIN" } else { "DROP TYPE" };
                 Ok(Outcome::done(tag))
             }
+            Definition::AlterTable {
+                view,
+                name,
+                if_exists,
+                change,
+            } => self.alter_relation(*view, &named(name)?, *if_exists, change),
             Definition::AlterSequence {
                 name,
                 if_exists,

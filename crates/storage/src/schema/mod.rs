@@ -110,6 +110,9 @@ pub struct Key {
     /// Whether it was made by CREATE UNIQUE INDEX, and is no constraint.
     #[serde(default, skip_serializing_if = "is_false")]
     pub of_index: bool,
+    /// When it is checked.
+    #[serde(default, skip_serializing_if = "Deferral::is_never")]
+    pub deferral: Deferral,
 }
 
 /// CHECK: a condition that is FALSE for no row.

@@ -1,5 +1,6 @@
 //! PRIMARY KEY and UNIQUE: no two rows with the same key.
 
+use super::references::Deferred;
 use crate::delta::{Fragment, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowPlace;
@@ -8,12 +9,22 @@ use crate::schema::{Column, ColumnType, Key, Value};
 use crate::table::Table;
 
 /// Checks the keys of a transaction's rows from its row `first` on against all
-/// rows that `view` sees.
+/// rows that `view` sees, but for those that are deferred. Says whether there are such keys.
 ///
 /// # Errors
 /// 23505 naming constraint, columns and values.
-pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64) -> Result<()> {
+pub(super) fn check(
+    table: &Table,
+    view: &ReadView,
+    own: &OwnChanges,
+    (first, deferred): (u64, Option<&Deferred>),
+) -> Result<bool> {
+    let mut skipped = false;
     for key in &table.schema.keys {
+        if deferred.is_some_and(|all| all.has(table.id, &key.name, key.deferral)) {
+            skipped = true;
+            continue;
+        }
         let prepared = KeyLookUp::prepare(&table.schema, &key.columns, &[])?;
         for fragment in &own.fragments {
             if fragment.first() + fragment.len() as u64 <= first {
@@ -37,7 +48,7 @@ pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64
             }
         }
     }
-    Ok(())
+    Ok(skipped)
 }
 
 /// The values of some columns of a row; `None` if one is NULL.

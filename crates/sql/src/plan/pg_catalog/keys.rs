@@ -89,6 +89,21 @@ fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
     of.next().map(|key| key.primary)
 }
 
+/// Whether the key of an index, if it is of one, is never deferred.
+fn is_immediate(table: &Table, index: &IndexDefinition) -> bool {
+    let mut keys = table.schema.keys.iter();
+    !keys.any(|key| key.name == index.name && !key.deferral.is_never())
+}
+
+/// When a constraint is checked, as its definition says it.
+fn deferred(deferral: Deferral) -> &'static str {
+    match deferral {
+        Deferral::Never => "",
+        Deferral::Possible => " DEFERRABLE",
+        Deferral::Initial => " DEFERRABLE INITIALLY DEFERRED",
+    }
+}
+
 /// Indexes by their numbers.
 pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -112,7 +127,7 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indnkeyatts", count.into()),
                 ("indisunique", key.is_some().into()),
                 ("indisprimary", key.unwrap_or(false).into()),
-                ("indimmediate", true.into()),
+                ("indimmediate", is_immediate(table, index).into()),
                 ("indisvalid", true.into()),
                 ("indisready", true.into()),
                 ("indislive", true.into()),
@@ -181,6 +196,8 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("oid", number.into()),
                 ("tableoid", CONSTRAINTS.into()),
                 ("conname", key.name.as_str().into()),
+                ("condeferrable", (!key.deferral.is_never()).into()),
+                ("condeferred", (key.deferral == Deferral::Initial).into()),
                 ("connamespace", namespace.into()),
                 ("contype", if key.primary { "p" } else { "u" }.into()),
                 ("convalidated", true.into()),
@@ -190,7 +207,12 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conislocal", true.into()),
                 (
                     "definition",
-                    format!("{word} ({})", listed(table, &key.columns)).into(),
+                    format!(
+                        "{word} ({}){}",
+                        listed(table, &key.columns),
+                        deferred(key.deferral)
+                    )
+                    .into(),
                 ),
             ]);
         }
@@ -225,11 +247,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                     definition.push_str(&format!(" ON {word} {what}"));
                 }
             }
-            definition.push_str(match foreign.deferral {
-                Deferral::Never => "",
-                Deferral::Possible => " DEFERRABLE",
-                Deferral::Initial => " DEFERRABLE INITIALLY DEFERRED",
-            });
+            definition.push_str(deferred(foreign.deferral));
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),
