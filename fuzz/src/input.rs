@@ -156,6 +156,7 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

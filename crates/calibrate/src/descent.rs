@@ -67,6 +67,7 @@ fn made(
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         }],
         indexes: vec![IndexDefinition {
             number: 0,

@@ -65,6 +65,7 @@ impl Sample {
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         };
         let mut options = TableOptions {
             layout: plan.layout,

@@ -93,6 +93,7 @@ pub(crate) fn table_with_delta(
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     });
     let schema = Arc::new(TableSchema {
         columns: columns.collect(),

@@ -3,9 +3,11 @@
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
 //! of VACUUM, ANALYZE and COPY in `maintenance`, AUTOINCREMENT in `increment`, comments on
-//! constraints in `comment`, LIKE in `like`, partitions in `partition`. Forms of queries are brought into the grammar by the language front.
+//! constraints in `comment`, targets of ON CONFLICT in `conflict`, LIKE in `like`, partitions in
+//! `partition`. Forms of queries are brought into the grammar by the language front.
 
 mod comment;
+mod conflict;
 mod create;
 mod edits;
 mod increment;
@@ -41,6 +43,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     increment::adapt(tokens);
     like::adapt(tokens);
     comment::adapt(tokens);
+    conflict::adapt(tokens);
     view::adapt(tokens);
     crate::routine::adapt(tokens);
     create::adapt(tokens);

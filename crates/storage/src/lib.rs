@@ -37,7 +37,7 @@ pub use scan::{
 };
 pub use schema::{
     Attribute, BoundValue, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral,
-    Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Identity, IndexDefinition,
+    Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition,
     IndexKind, IntervalField, Key, Label, Layout, Modifier, Numbers, OnCommit, PartitionBound,
     PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical, SequenceDefinition,
     SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,

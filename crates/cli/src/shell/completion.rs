@@ -212,6 +212,7 @@ mod tests {
                     modifier: None,
                     declared: None,
                     generated: false,
+                    hidden: None,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -70,7 +70,7 @@ pub fn relation(client: &mut Client, name: &str) -> Result<()> {
 }
 
 fn table_columns(client: &mut Client, schema: &str, table: &Table) -> Result<()> {
-    let columns = table.schema.columns.iter().map(|column| {
+    let columns = table.schema.declared().iter().map(|column| {
         vec![
             column.name.clone(),
             column.type_name(),

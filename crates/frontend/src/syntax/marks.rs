@@ -83,6 +83,11 @@ pub const TARGET: &str = "\u{1}target ";
 /// The column of INSERT DEFAULT VALUES in MERGE.
 pub const DEFAULTS: &str = "\u{1}defaults ";
 
+/// An element of ON CONFLICT that is no column: a name, with the element as it is written.
+pub const INFERRED: &str = "\u{1}inferred ";
+/// The condition behind the elements of ON CONFLICT: the last of them.
+pub const INFERRED_WHERE: &str = "\u{1}inferred where ";
+
 /// EXECUTE in CREATE TABLE AS: a call, with the name of the statement behind it.
 pub const EXECUTE: &str = "\u{1}execute ";
 

@@ -117,6 +117,7 @@ fn schema(columns: usize) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let key = column("id".into(), ColumnType::BigInt, false);
     let entries = (1..=columns).map(|number| column(format!("c{number}"), ColumnType::Text, true));
@@ -126,6 +127,7 @@ fn schema(columns: usize) -> TableSchema {
             name: "ids".into(),
             columns: vec![0],
             primary: true,
+            ..Key::default()
         }],
         ..TableSchema::default()
     }

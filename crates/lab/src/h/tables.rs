@@ -96,6 +96,7 @@ impl TableName {
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         };
         TableSchema {
             columns: self.attributes().into_iter().map(column).collect(),

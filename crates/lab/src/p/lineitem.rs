@@ -65,6 +65,7 @@ pub(super) fn schema() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     });
     TableSchema {
         columns: columns.collect(),

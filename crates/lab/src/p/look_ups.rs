@@ -55,6 +55,7 @@ impl Keyed {
             name: "keys".into(),
             columns: vec![0],
             primary: true,
+            ..Key::default()
         });
         let mut attributes = vec![(0..rows as i64).collect()];
         attributes.extend(relation.attributes);

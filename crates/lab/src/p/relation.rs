@@ -73,6 +73,7 @@ pub(super) fn schema(names: impl Iterator<Item = String>) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     });
     TableSchema {
         columns: columns.collect(),

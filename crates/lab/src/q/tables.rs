@@ -85,6 +85,7 @@ impl TableKind {
             declared: None,
             modifier: None,
             generated: false,
+            hidden: None,
         };
         TableSchema {
             columns: (0..self.columns()).map(column).collect(),

@@ -1,11 +1,13 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
-//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; ALTER SEQUENCE and SET
-//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION.
+//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
+//! identities of columns; ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH and DETACH
+//! PARTITION.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
 mod syntax;
 
+use crate::error::Result;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
     Value,
@@ -61,12 +63,44 @@ pub(crate) enum Definition {
         bound: Option<String>,
         if_exists: bool,
     },
+    /// ALTER TABLE, or ALTER VIEW.
+    AlterTable {
+        view: bool,
+        name: String,
+        if_exists: bool,
+        change: TableChange,
+    },
     /// ALTER TYPE or DOMAIN … SET SCHEMA.
     Move {
         domain: bool,
         name: String,
         schema: String,
     },
+}
+
+/// Lets the name of the table, view or sequence that a statement changes be another one.
+///
+/// # Errors
+/// Syntax errors of the name.
+pub(crate) fn with_relation(ast: &mut Ast, change: impl FnOnce(&mut ObjectName)) -> Result<()> {
+    let Ast::Call(call) = &*ast else {
+        return Ok(());
+    };
+    let Some(mut definition) = Definition::of(call) else {
+        return Ok(());
+    };
+    if let Some(written) = definition.relation_mut() {
+        let mut name = Parser::new(&PostgreSqlDialect {})
+            .try_with_sql(written)
+            .and_then(|mut parser| parser.parse_object_name(false))
+            .map_err(|error| crate::error::parser(&error))?;
+        change(&mut name);
+        *written = name.to_string();
+        *ast = definition
+            .in_tree()
+            .map_err(|error| crate::error::parser(&error))?;
+    }
+    Ok(())
 }
 
 /// A constraint of a domain.
@@ -121,6 +155,25 @@ pub(crate) enum AttributeChange {
     Type { name: String, ty: String },
 }
 
+/// An action of ALTER TABLE or ALTER VIEW.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum TableChange {
+    /// SET SCHEMA.
+    Move(String),
+    /// ALTER COLUMN … SET GENERATED, SET option and RESTART.
+    Identity {
+        column: String,
+        always: Option<bool>,
+        options: Vec<SequenceOption>,
+    },
+    /// ALTER COLUMN … DROP IDENTITY.
+    DropIdentity { column: String, if_exists: bool },
+    /// RESET of options.
+    Reset(Vec<String>),
+    /// RENAME COLUMN of a view.
+    RenameColumn { from: String, to: String },
+}
+
 /// An action of ALTER SEQUENCE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum SequenceChange {
@@ -147,11 +200,19 @@ pub(crate) enum SequenceOption {
 }
 
 impl Definition {
+    /// The name of the table, view or sequence that it changes.
+    pub(crate) fn relation_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::AlterTable { name, .. } | Self::AlterSequence { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
     /// Its place in a tree.
     ///
     /// # Errors
     /// None but those of a bug in here.
-    fn in_tree(&self) -> Result<Ast, ParserError> {
+    pub(crate) fn in_tree(&self) -> std::result::Result<Ast, ParserError> {
         let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
         let text = serde_json::to_string(self).map_err(wrong)?;
         let text = format!("CALL p('{}')", text.replace('\'', "''"));

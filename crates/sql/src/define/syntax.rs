@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::{
     AttributeChange, CompositeChange, ConstraintKind, Definition, DomainChange, DomainConstraint,
-    SequenceChange, SequenceOption,
+    SequenceChange, SequenceOption, TableChange,
 };
 use crate::names::fold;
 use crate::plan::expression::printed;
@@ -66,7 +66,11 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             Some(statement) => statement,
             None => return Ok(None),
         },
-        ("ALTER", "TABLE") => match parser.maybe_parse(partition)? {
+        ("ALTER", "VIEW") => match parser.maybe_parse(|parser| alter_table(parser, true))? {
+            Some(statement) => statement,
+            None => return Ok(None),
+        },
+        ("ALTER", "TABLE") => match parser.maybe_parse(|parser| alter_table(parser, false))? {
             Some(statement) => statement,
             None => return Ok(None),
         },
@@ -122,6 +126,71 @@ fn partition(parser: &mut Parser<'_>) -> Read<Definition> {
         bound,
         if_exists,
     })
+}
+
+fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {
+    skip(parser, 2);
+    let if_exists = takes(parser, &["IF", "EXISTS"]);
+    takes(parser, &["ONLY"]);
+    let name = parser.parse_object_name(false)?.to_string();
+    let change = if takes(parser, &["SET", "SCHEMA"]) {
+        TableChange::Move(fold(&parser.parse_identifier()?))
+    } else if !view && takes(parser, &["RESET"]) {
+        parser.expect_token(&Token::LParen)?;
+        let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
+        parser.expect_token(&Token::RParen)?;
+        TableChange::Reset(names.iter().map(ToString::to_string).collect())
+    } else if !view && takes(parser, &["ALTER"]) {
+        takes(parser, &["COLUMN"]);
+        identity(parser)?
+    } else {
+        return parser.expected("SET SCHEMA", parser.peek_token());
+    };
+    match parser.peek_token().token {
+        Token::EOF | Token::SemiColon => Ok(Definition::AlterTable {
+            view,
+            name,
+            if_exists,
+            change,
+        }),
+        _ => parser.expected("the end of the statement", parser.peek_token()),
+    }
+}
+
+/// A column, and what becomes of its identity.
+fn identity(parser: &mut Parser<'_>) -> Read<TableChange> {
+    let column = fold(&parser.parse_identifier()?);
+    if takes(parser, &["DROP", "IDENTITY"]) {
+        let if_exists = takes(parser, &["IF", "EXISTS"]);
+        return Ok(TableChange::DropIdentity { column, if_exists });
+    }
+    let (mut always, mut options) = (None, Vec::new());
+    loop {
+        if takes(parser, &["SET", "GENERATED", "ALWAYS"]) {
+            always = Some(true);
+        } else if takes(parser, &["SET", "GENERATED", "BY", "DEFAULT"]) {
+            always = Some(false);
+        } else if word(parser, 0).as_deref() == Some("RESTART") {
+            options.extend(sequence_option(parser)?);
+        } else if takes(parser, &["SET"]) {
+            match sequence_option(parser)? {
+                Some(SequenceOption::OwnedBy(_) | SequenceOption::As(_)) | None => {
+                    return parser.expected("an option of an identity", parser.peek_token());
+                }
+                Some(option) => options.push(option),
+            }
+        } else {
+            break;
+        }
+    }
+    match always.is_none() && options.is_empty() {
+        true => parser.expected("SET GENERATED", parser.peek_token()),
+        false => Ok(TableChange::Identity {
+            column,
+            always,
+            options,
+        }),
+    }
 }
 
 fn alter_type(parser: &mut Parser<'_>) -> Read<Definition> {

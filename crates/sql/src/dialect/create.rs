@@ -1,4 +1,4 @@
-//! CREATE TABLE and CREATE VIEW in forms that the grammar lacks.
+//! CREATE TABLE, CREATE VIEW and constraints in forms that the grammar lacks.
 //!
 //! | written | becomes |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | `… AS query WITH DATA` | `… AS query` |
 //! | `… AS query WITH NO DATA` | `… AS SELECT * FROM (query) AS t LIMIT 0` |
 //! | `… AS EXECUTE q (1)` | `… AS SELECT * FROM` a call that nobody can write |
+//! | `CHECK (…) NO INHERIT` | `CHECK (…)`: no table inherits |
 //! | `CREATE RECURSIVE VIEW v (a) AS query` | `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (query) SELECT a FROM v` |
 
 use datafusion::sql::sqlparser::ast::ObjectName;
@@ -41,9 +42,34 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
         {
             created(tokens, place, end, &mut edits);
         }
+        let defines =
+            |first: usize| is_word(&tokens[first], "CREATE") || is_word(&tokens[first], "ALTER");
+        if first.is_some_and(defines) {
+            without_heirs(tokens, at, end, &mut edits);
+        }
         at = end + 1;
     }
     edits.make(tokens);
+}
+
+/// Takes out NO INHERIT behind brackets.
+fn without_heirs(tokens: &[TokenWithSpan], from: usize, end: usize, edits: &mut Edits) {
+    let no = |at: &usize| is_word(&tokens[*at], "NO");
+    for at in (from..end).filter(no) {
+        let mut before = tokens[from..at]
+            .iter()
+            .rev()
+            .filter(|token| !is_blank(token));
+        let behind = words(&tokens[..end], at, 2);
+        if let [_, (last, word)] = behind.as_slice()
+            && word == "INHERIT"
+            && before
+                .next()
+                .is_some_and(|token| token.token == Token::RParen)
+        {
+            edits.take(at..last + 1);
+        }
+    }
 }
 
 /// The end of the statement from a token on.

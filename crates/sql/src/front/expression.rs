@@ -11,18 +11,16 @@ use freestone_frontend::bind::Binder;
 use freestone_frontend::functions::{Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
-use freestone_storage::{Column as Stored, ColumnType, TableSchema};
+use freestone_storage::{Column as Stored, ColumnType, Hidden, TableSchema};
 
 use super::declared::type_of_stored;
 use super::names::Names;
 use super::session_of;
 use crate::error::Result;
-use crate::lower::{self, Surroundings};
+use crate::lower::{self, FIRST, Surroundings, Term};
+use crate::plan::expression::{columns_of, condition_of, parse_expr};
 use crate::plan::relations::Relations;
 use crate::types::type_of;
-
-/// Columns are numbered from here on; those that the binder makes come before.
-const FIRST: u32 = 1 << 30;
 
 /// The key of a field's metadata under which the type of its column stands.
 pub(crate) const COLUMN: &str = "freestone.column";
@@ -135,6 +133,40 @@ pub(crate) fn lowered_expression(
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     lower::lowered_expression(&bound, &places, &around, is_shown)
+}
+
+/// The hidden columns of a table, for conditions that they answer.
+///
+/// # Errors
+/// Whatever is wrong with their expressions.
+pub(crate) fn terms_of(relations: &Relations<'_>, schema: &TableSchema) -> Result<Vec<Term>> {
+    let mut terms = Vec::new();
+    for (at, column) in schema.columns.iter().enumerate() {
+        let expr = match column.hidden {
+            None => continue,
+            Some(Hidden::Condition) => condition_of(column)?,
+            Some(Hidden::Expression) => parse_expr(column.default.as_deref().unwrap_or_default())?,
+        };
+        terms.push(Term {
+            at,
+            value: bound_over(relations, &expr, &columns_of(schema, "")?, None)?.bound,
+            is_condition: column.hidden == Some(Hidden::Condition),
+        });
+    }
+    Ok(terms)
+}
+
+/// Whether two expressions over columns are one as they are bound.
+///
+/// # Errors
+/// Whatever is wrong with them.
+pub(crate) fn is_same(
+    relations: &Relations<'_>,
+    (one, other): (&Expr, &Expr),
+    columns: &DFSchema,
+) -> Result<bool> {
+    let one = bound_over(relations, one, columns, None)?.bound;
+    Ok(one == bound_over(relations, other, columns, None)?.bound)
 }
 
 /// The type of an expression over columns.

@@ -31,7 +31,7 @@ pub(crate) use declared::{
     labels_of, shown_declaration, type_of_stored,
 };
 pub(crate) use expression::{
-    COLUMN, Purpose, is_immutable, lowered_expression, type_of_expression, with_types,
+    COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
 };
 pub(crate) use names::Names;
 pub(crate) use objects::columns_of_view;

@@ -19,11 +19,12 @@ use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
 use super::about;
 use super::declared::{self, type_of_stored};
+use super::expression::terms_of;
 use super::functions::{front_error, wrapped};
 use super::objects::Numbers;
 use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
-use crate::lower::Handle;
+use crate::lower::{Handle, Term};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
 use crate::partition;
 use crate::plan::given::Given;
@@ -96,7 +97,7 @@ impl<'a> Names<'a> {
             hidden,
             key: Vec::new(),
             number: 0,
-            handle: Arc::new(Handle(rows_table(batch)?)),
+            handle: Arc::new(Handle::of(rows_table(batch)?)),
         }))
     }
 
@@ -146,7 +147,7 @@ impl<'a> Names<'a> {
             hidden: given.hidden.clone(),
             key: Vec::new(),
             number: 0,
-            handle: Arc::new(Handle(Arc::clone(rows))),
+            handle: Arc::new(Handle::of(Arc::clone(rows))),
         }))
     }
 
@@ -174,7 +175,7 @@ impl<'a> Names<'a> {
             }
             let places = partition::places(whole, leaf)?;
             let called = Name::new(schema, &leaf.name);
-            let part = relation(snapshot, &called, Arc::new(of));
+            let part = relation(snapshot, &called, Arc::new(of), Arc::default());
             parts.push((part, table_number(leaf), places));
         }
         Ok(Some(parts))
@@ -223,7 +224,11 @@ impl<'a> Names<'a> {
             Err(error) => return Err(error),
         };
         let parts = self.parts(&provider)?;
-        let whole = relation(snapshot, name, provider);
+        let terms = match snapshot.table(&name.schema, &name.name) {
+            Some(table) => terms_of(relations, &table.schema)?.into(),
+            None => Arc::default(),
+        };
+        let whole = relation(snapshot, name, provider, terms);
         Ok(Some(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),
             None => Found::Relation(whole),
@@ -275,12 +280,17 @@ fn position_of(name: &Name, sequence: &Sequence) -> Result<Relation> {
         hidden: Vec::new(),
         key: Vec::new(),
         number: 0,
-        handle: Arc::new(Handle(rows_table(batch)?)),
+        handle: Arc::new(Handle::of(rows_table(batch)?)),
     })
 }
 
 /// A provider's columns and itself.
-fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
+fn relation(
+    catalog: &Stored,
+    name: &Name,
+    provider: Arc<dyn TableProvider>,
+    terms: Arc<[Term]>,
+) -> Relation {
     let stored = provider.downcast_ref::<StoredTable>();
     let schema = provider.schema();
     let (mut columns, mut hidden) = (Vec::new(), Vec::new());
@@ -291,13 +301,22 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
             number = row_type_number(table);
             for column in &table.schema.columns {
                 let ty = type_of_stored(catalog, column);
-                columns.push((column.name.clone(), ty));
+                let list = match column.hidden {
+                    None => &mut columns,
+                    Some(_) => &mut hidden,
+                };
+                list.push((column.name.clone(), ty));
             }
             if stored.has_row_ids() {
                 // Row ids use all 64 bits, and the language has no unsigned integers.
                 hidden.push((ROW_ID.to_owned(), Type::numeric(20, 0)));
             }
-            if let Some(primary) = table.schema.keys.iter().find(|key| key.primary) {
+            if let Some(primary) = table
+                .schema
+                .keys
+                .iter()
+                .find(|key| key.primary && key.deferral.is_never())
+            {
                 key.clone_from(&primary.columns);
             }
         }
@@ -313,7 +332,7 @@ fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> 
         hidden,
         key,
         number,
-        handle: Arc::new(Handle(provider)),
+        handle: Arc::new(Handle { provider, terms }),
     }
 }
 
@@ -459,7 +478,7 @@ impl Catalog for Names<'_> {
             }
             let table = table_functions::table(relations, name, &values)?;
             let catalog = relations.snapshot.catalog();
-            Ok(table.map(|table| relation(catalog, &Name::new("", name), table)))
+            Ok(table.map(|table| relation(catalog, &Name::new("", name), table, Arc::default())))
         };
         let found = rows().map_err(front_error)?;
         if found.is_some() && arguments.iter().any(|(name, _)| name.is_some()) {
@@ -477,7 +496,10 @@ impl Catalog for Names<'_> {
         let file = self.relations.files.get(name);
         Ok(file.map(|file| {
             let name = Name::new("", name);
-            relation(self.relations.snapshot.catalog(), &name, Arc::clone(file))
+            {
+                let catalog = self.relations.snapshot.catalog();
+                relation(catalog, &name, Arc::clone(file), Arc::default())
+            }
         }))
     }
 }

@@ -26,6 +26,8 @@ use crate::values::{assign, show};
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     table: String,
+    /// How many of its columns people are shown.
+    shown: usize,
     conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
     /// Columns that are computed from others.
     generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
@@ -87,6 +89,7 @@ impl Checks {
         let conditions = conditions.collect::<Result<_>>()?;
         let mut all = Self {
             table: table.to_owned(),
+            shown: schema.declared().len(),
             conditions,
             ..Self::default()
         };
@@ -123,21 +126,28 @@ impl Checks {
         if self.generated.is_empty() && self.records.is_empty() {
             return Ok(rows);
         }
-        let mut arrays = rows.columns().to_vec();
-        for (at, ty) in &self.records {
-            if let Some(place) = arrays.get_mut(*at) {
-                *place = convert::normal_records(place, ty)?;
+        let mut done = rows;
+        if !self.records.is_empty() {
+            let mut arrays = done.columns().to_vec();
+            for (at, ty) in &self.records {
+                if let Some(place) = arrays.get_mut(*at) {
+                    *place = convert::normal_records(place, ty)?;
+                }
             }
+            done = RecordBatch::try_new(done.schema(), arrays)?;
         }
-        let rows = RecordBatch::try_new(rows.schema(), arrays.clone())?;
+        let schema = done.schema();
         for (at, column, value) in &self.generated {
-            let value = value.evaluate(&rows)?.into_array(rows.num_rows())?;
+            // A hidden column may read one that is generated before it.
+            let value = value.evaluate(&done)?.into_array(done.num_rows())?;
             let value = assign(&value, column).map_err(|bad| bad.error)?;
+            let mut arrays = done.columns().to_vec();
             if let Some(place) = arrays.get_mut(*at) {
                 *place = value;
             }
+            done = RecordBatch::try_new(Arc::clone(&schema), arrays)?;
         }
-        Ok(RecordBatch::try_new(rows.schema(), arrays)?)
+        Ok(done)
     }
 
     /// Checks rows of all columns of the table.
@@ -150,7 +160,8 @@ impl Checks {
         }
         for (name, condition) in &self.conditions {
             if let Some(row) = failed(condition, name, rows)? {
-                let values = rows.columns().iter().map(|column| show(column, row));
+                let values = rows.columns().iter().take(self.shown);
+                let values = values.map(|column| show(column, row));
                 let values: Vec<String> = values.collect();
                 return Err(Error::new(
                     "23514",

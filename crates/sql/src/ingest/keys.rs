@@ -162,18 +162,16 @@ impl OneKey {
     }
 
     fn duplicate(&self, schema: &TableSchema, key: &[u8]) -> Error {
-        let names: Vec<&str> = self
-            .key
-            .columns
-            .iter()
-            .filter_map(|column| schema.columns.get(*column))
-            .map(|column| column.name.as_str())
-            .collect();
+        let names = schema.shown(&self.key.columns);
+        let names: Vec<&str> = names.map(|column| column.name.as_str()).collect();
         let parser = self.converter.parser();
         let values: Vec<String> = self
             .converter
             .convert_rows([parser.parse(key)])
-            .map(|arrays| arrays.iter().map(|array| show(array, 0)).collect())
+            .map(|arrays| {
+                let shown = arrays.iter().take(names.len());
+                shown.map(|array| show(array, 0)).collect()
+            })
             .unwrap_or_default();
         Error::new(
             "23505",

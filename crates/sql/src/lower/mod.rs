@@ -24,6 +24,7 @@
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
+//! | `indexed` | conditions that hidden columns of a table answer |
 //! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
@@ -36,6 +37,7 @@ mod constants;
 mod evaluated;
 mod expression;
 mod floats;
+mod indexed;
 mod join;
 pub(crate) mod joins_apart;
 mod native_windows;
@@ -71,13 +73,29 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
+pub(crate) use indexed::{FIRST, Term};
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
 pub(crate) use output::{output, schema, stored, stored_records, type_of, with_schema};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
-pub(crate) struct Handle(pub(crate) Arc<dyn TableProvider>);
+pub(crate) struct Handle {
+    /// Gives the rows.
+    pub(crate) provider: Arc<dyn TableProvider>,
+    /// Its hidden columns.
+    pub(crate) terms: Arc<[Term]>,
+}
+
+impl Handle {
+    /// That of a relation without hidden columns.
+    pub(crate) fn of(provider: Arc<dyn TableProvider>) -> Self {
+        Self {
+            provider,
+            terms: Arc::default(),
+        }
+    }
+}
 
 /// A plan of DataFusion for one of the front.
 pub(crate) struct Lowered {
@@ -120,7 +138,8 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
         parameters: &around.parameters,
     };
     fold.plan(&mut plan);
-    let plan = rewrite::unnest(plan);
+    let mut plan = rewrite::unnest(plan);
+    indexed::look_up(&mut plan, &fold);
     lowered_within(&plan, around, HashMap::new())
 }
 

@@ -115,7 +115,7 @@ impl Lowering {
         sample: Option<&Sample>,
     ) -> Result<LogicalPlan> {
         let handle = relation.handle.downcast_ref::<Handle>();
-        let Some(Handle(provider)) = handle else {
+        let Some(Handle { provider, .. }) = handle else {
             let name = &relation.name;
             return Err(Error::internal(format!("\"{name}\" has no rows to read")));
         };

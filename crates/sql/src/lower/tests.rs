@@ -62,7 +62,7 @@ impl Catalog for World {
                 hidden: Vec::new(),
                 key: Vec::new(),
                 number: 0,
-                handle: Arc::new(Handle(Arc::new(table.unwrap()))),
+                handle: Arc::new(Handle::of(Arc::new(table.unwrap()))),
             })
         }))
     }

@@ -19,7 +19,7 @@ use freestone_frontend::types::Type;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
 use super::relations::Relations;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::front::{self, Purpose};
 use crate::names::fold;
 
@@ -29,6 +29,22 @@ use crate::names::fold;
 /// `42601`.
 pub(crate) fn parse_expr(text: &str) -> Result<Expr> {
     Ok(syntax::expression(text)?)
+}
+
+/// The condition that a hidden column stands for.
+///
+/// # Errors
+/// Those of reading its text.
+pub(crate) fn condition_of(column: &Column) -> Result<Expr> {
+    let expr = parse_expr(column.default.as_deref().unwrap_or_default())?;
+    match expr {
+        Expr::Case { conditions, .. } if conditions.len() == 1 => {
+            let mut conditions = conditions.into_iter();
+            let first = conditions.next().map(|when| when.condition);
+            first.ok_or_else(|| Error::internal("a condition of an index is empty"))
+        }
+        _ => Err(Error::internal("a condition of an index is none")),
+    }
 }
 
 /// A part of a statement as text that is parsed again to the same. The parser's

@@ -2,7 +2,7 @@
 //! they refer to.
 
 use datafusion::arrow::array::RecordBatch;
-use freestone_storage::{ForeignAction, Table};
+use freestone_storage::{Deferral, ForeignAction, Table};
 
 use super::relations::Relations;
 use super::rows::{Values, batch};
@@ -28,6 +28,7 @@ struct Constraint<'a> {
     columns: Vec<&'a str>,
     parent: Option<Parent<'a>>,
     condition: Option<&'a str>,
+    deferral: Deferral,
 }
 
 struct Parent<'a> {
@@ -76,10 +77,14 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
             columns: named(table, columns),
             parent: None,
             condition: None,
+            deferral: Deferral::Never,
         };
-        for key in &table.schema.keys {
+        for key in table.schema.keys.iter().filter(|key| !key.of_index) {
             let kind = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
-            all.push(of(&key.name, kind, &key.columns));
+            all.push(Constraint {
+                deferral: key.deferral,
+                ..of(&key.name, kind, &key.columns)
+            });
         }
         for check in &table.schema.checks {
             all.push(Constraint {
@@ -96,6 +101,7 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
             let mut keys = parent.schema.keys.iter();
             let key = keys.find(|key| key.columns == foreign.parent_columns);
             all.push(Constraint {
+                deferral: foreign.deferral,
                 parent: Some(Parent {
                     schema: parent_schema,
                     table: &parent.name,
@@ -110,6 +116,10 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
     }
     all.sort_by_key(|one| (one.schema, one.table, one.name));
     all
+}
+
+fn yes_no(value: bool) -> &'static str {
+    if value { "YES" } else { "NO" }
 }
 
 fn text<'a>(values: impl Iterator<Item = &'a str>) -> Values {
@@ -132,8 +142,8 @@ fn listed(all: &[Constraint<'_>]) -> Result<RecordBatch> {
         "table_schema" => |one| one.schema,
         "table_name" => |one| one.table,
         "constraint_type" => |one| one.kind,
-        "is_deferrable" => |_| "NO",
-        "initially_deferred" => |_| "NO",
+        "is_deferrable" => |one| yes_no(!one.deferral.is_never()),
+        "initially_deferred" => |one| yes_no(one.deferral == Deferral::Initial),
         "enforced" => |_| "YES",
     ))
 }

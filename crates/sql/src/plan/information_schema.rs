@@ -5,6 +5,7 @@
 //! named as in PostgreSQL. [`view`] gives the front all columns that PostgreSQL has, of which
 //! those without a meaning here are NULL.
 
+use std::collections::HashSet;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition, Table,
-    UserTypeKind, View,
+    Catalog, Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition,
+    SequenceId, Table, UserTypeKind, View,
 };
 
 use super::information_columns::VIEWS;
@@ -251,7 +252,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for table in seen_tables(relations, schema) {
-            for (column, position) in table.schema.columns.iter().zip(1..) {
+            for (column, position) in table.schema.declared().iter().zip(1..) {
                 let of = (schema, table.name.as_str());
                 rows.push(stored(&relations.snapshot, of, column, position));
             }
@@ -374,10 +375,16 @@ fn generation(row: &Described) -> Option<String> {
     Some(generation.to_owned())
 }
 
-/// Sequences that one may do anything with; numbers are text, as the standard has it.
+/// Sequences that one may do anything with, but for those of identity columns; numbers are text,
+/// as the standard has it.
 fn sequences(relations: &Relations<'_>) -> Result<Batch> {
     let rights = relations.own_rights();
+    let tables = relations.snapshot.all_tables();
+    let columns = tables.flat_map(|(_, table)| &table.schema.columns);
+    let identities = columns.filter_map(|column| column.identity);
+    let identities: HashSet<SequenceId> = identities.map(|identity| identity.sequence).collect();
     let all = relations.snapshot.all_sequences();
+    let all = all.filter(|(_, one)| !identities.contains(&one.id));
     let rows: Vec<_> = all.filter(|(_, one)| rights.sees(&one.id.into())).collect();
     let each = |of: fn(&SequenceDefinition) -> String| {
         let definitions = rows.iter().map(|(_, sequence)| &sequence.definition);

@@ -15,11 +15,11 @@ use freestone_storage::{TableOptions, TableSchema};
 
 use super::Run;
 use super::alter_parts::apart;
-use super::create::options_of;
-use crate::define::SequenceChange;
+use super::create::{is_of_pages, options_of};
+use crate::define::{SequenceChange, TableChange};
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
-use crate::names::{Name, table_name};
+use crate::names::{Name, fold, table_name};
 use crate::plan::relations::unknown_table;
 use crate::scan::StoredTable;
 use crate::session::Outcome;
@@ -47,7 +47,9 @@ impl Run<'_> {
             && self.snapshot.view(&name.schema, &name.name).is_some()
         {
             let to = table_name(to)?.name;
-            self.edit(|edit| Ok(edit.rename_view(&name.schema, &name.name, &to)?))?;
+            self.edit(|edit| {
+                Ok(edit.rename_view(&name.schema, &name.name, (&name.schema, &to))?)
+            })?;
             return Ok(Outcome::done("ALTER VIEW"));
         }
         if let [
@@ -60,6 +62,22 @@ impl Run<'_> {
             let change = SequenceChange::Rename(table_name(to)?.name);
             self.alter_sequence(&name, false, &change)?;
             return Ok(Outcome::done("ALTER TABLE"));
+        }
+        if let [
+            AlterTableOperation::RenameColumn {
+                old_column_name,
+                new_column_name,
+            },
+        ] = alter.operations.as_slice()
+            && self.snapshot.view(&name.schema, &name.name).is_some()
+        {
+            let (from, to) = (fold(old_column_name), fold(new_column_name));
+            return self.alter_relation(
+                true,
+                &name,
+                false,
+                &TableChange::RenameColumn { from, to },
+            );
         }
         if let [AlterTableOperation::SetOptionsParens { options }] = alter.operations.as_slice() {
             let options = options_of(options)?;
@@ -179,7 +197,8 @@ fn changed(
 ) -> Result<(TableOptions, bool)> {
     let before = options;
     let mut options = before.clone();
-    let mut rewrite = true;
+    // Options about pages change nothing.
+    let mut rewrite = written.iter().any(|(name, _)| !is_of_pages(name));
     for (name, value) in written {
         if name == "rewrite" {
             rewrite = match value.to_lowercase().as_str() {
@@ -193,7 +212,7 @@ fn changed(
                     .with_hint("the values are true and false"));
                 }
             };
-        } else {
+        } else if !is_of_pages(name) {
             options.set(name, value)?;
         }
     }

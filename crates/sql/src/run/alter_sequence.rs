@@ -73,7 +73,7 @@ impl Run<'_> {
 }
 
 /// A sequence under another name, in defaults, too.
-fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> Result<()> {
+pub(super) fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> Result<()> {
     let mut defaults = Vec::new();
     for (_, table) in edit.catalog().all_tables() {
         for (place, column) in table.schema.columns.iter().enumerate() {
@@ -106,7 +106,7 @@ fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> Result<()> 
 }
 
 /// A sequence as it is declared by options, and where it goes on if that is told.
-fn changed(
+pub(super) fn changed(
     catalog: &Catalog,
     before: &SequenceDefinition,
     options: &[SequenceOption],

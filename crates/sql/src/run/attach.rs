@@ -179,6 +179,13 @@ impl Run<'_> {
 
 /// Checks that a table has the columns and conditions of one whose partition it becomes.
 fn must_fit(parent: &Table, child: &Table) -> Result<()> {
+    if child.schema.columns.iter().any(|own| own.hidden.is_some()) {
+        let message = format!(
+            "table \"{}\" has an index over an expression or with WHERE, which partitions have not",
+            child.name
+        );
+        return Err(Error::unsupported(message).with_hint("DROP INDEX removes it."));
+    }
     for column in &child.schema.columns {
         if parent.schema.index_of(&column.name).is_none() {
             let message = format!(

@@ -51,7 +51,14 @@ impl Run<'_> {
                     for ident in column_names {
                         let name = fold(ident);
                         if let Some(column) = table.schema.index_of(&name) {
-                            let read_by = generated_from(&table.schema, column)?;
+                            let mut read_by = generated_from(&table.schema, column)?;
+                            let hidden = |name: &String| {
+                                let at = table.schema.index_of(name);
+                                at.is_some_and(|at| table.schema.columns[at].hidden.is_some())
+                            };
+                            // Indexes over it go with it.
+                            let indexed = read_by.extract_if(.., |name| hidden(name));
+                            changes.extend(indexed.map(Change::Drop));
                             if let Some(first) = read_by.first().filter(|_| !cascade) {
                                 let table = &table.name;
                                 let message = format!(
@@ -158,7 +165,13 @@ fn apply(edit: &mut CatalogEdit, table: &Table, changes: Vec<Change>) -> Result<
                     edit.add_column(table.id, column, &value)?;
                 }
             }
-            Change::Drop(name) => edit.drop_column(table.id, &name)?,
+            Change::Drop(name) => {
+                // A hidden column may have gone with an index over another one.
+                let known = edit.catalog().table_by_id(table.id);
+                if known.is_none_or(|known| known.schema.index_of(&name).is_some()) {
+                    edit.drop_column(table.id, &name)?;
+                }
+            }
         }
     }
     Ok(())

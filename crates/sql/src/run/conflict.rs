@@ -10,11 +10,12 @@ use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_recor
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
     ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert,
-    visit_expressions_mut,
+    Statement as Ast, visit_expressions_mut,
 };
+use freestone_frontend::syntax::marks::{self, marked};
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
-use freestone_storage::{Key, KeyLookUp, Row, RowId, Table, Value};
+use freestone_storage::{Column, Key, KeyLookUp, Row, RowId, Table, Value};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
@@ -42,7 +43,12 @@ impl<'a> Conflict<'a> {
     ///
     /// # Errors
     /// `42P10` for columns that are no key, `42704` for an unknown constraint.
-    pub(super) fn of(on: &'a OnInsert, table: &'a Table, name: &Name) -> Result<Conflict<'a>> {
+    pub(super) fn of(
+        run: &Run<'_>,
+        on: &'a OnInsert,
+        table: &'a Table,
+        name: &Name,
+    ) -> Result<Conflict<'a>> {
         let OnInsert::OnConflict(OnConflict {
             conflict_target,
             action,
@@ -57,24 +63,20 @@ impl<'a> Conflict<'a> {
         let keys: Vec<&Key> = match conflict_target {
             None => all.iter().collect(),
             Some(ConflictTarget::Columns(columns)) => {
-                let names: Vec<String> = columns.iter().map(fold).collect();
-                let wanted: HashSet<usize> = columns_named(&table.schema, name, &names)?
-                    .into_iter()
-                    .collect();
-                let same =
-                    |key: &&Key| key.columns.iter().copied().collect::<HashSet<_>>() == wanted;
-                let found: Vec<&Key> = all.iter().filter(same).collect();
+                let found = run.inferred(table, name, columns)?;
                 if found.is_empty() {
                     return Err(Error::new(
                         "42P10",
-                        "there is no PRIMARY KEY or UNIQUE constraint on the columns of ON CONFLICT",
+                        "there is no unique or exclusion constraint matching the ON CONFLICT \
+                         specification",
                     ));
                 }
                 found
             }
             Some(ConflictTarget::OnConstraint(written)) => {
                 let wanted = written.0.last().and_then(fold_part).unwrap_or_default();
-                let found: Vec<&Key> = all.iter().filter(|key| key.name == wanted).collect();
+                let is_meant = |key: &&Key| key.name == wanted && !key.of_index;
+                let found: Vec<&Key> = all.iter().filter(is_meant).collect();
                 if found.is_empty() {
                     let message =
                         format!("constraint \"{wanted}\" of table \"{name}\" does not exist");
@@ -83,6 +85,11 @@ impl<'a> Conflict<'a> {
                 found
             }
         };
+        if keys.iter().any(|key| !key.deferral.is_never()) {
+            let message = "ON CONFLICT does not support deferrable unique constraints/exclusion \
+                           constraints as arbiters";
+            return Err(Error::new("55000", message));
+        }
         let update = match action {
             OnConflictAction::DoNothing => None,
             OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {
@@ -123,6 +130,46 @@ struct Meeting {
 }
 
 impl Run<'_> {
+    /// The keys that the elements of ON CONFLICT are of, in any order: over columns and
+    /// expressions. A condition leads to partial indexes with it, and to all that have none.
+    fn inferred<'a>(
+        &self,
+        table: &'a Table,
+        name: &Name,
+        elements: &[Ident],
+    ) -> Result<Vec<&'a Key>> {
+        let (mut list, mut condition) = (Vec::new(), String::new());
+        for element in elements {
+            if let Some(text) = marked(element, marks::INFERRED_WHERE) {
+                condition = format!(" WHERE {text}");
+            } else if let Some(text) = marked(element, marks::INFERRED) {
+                list.push(text.to_owned());
+            } else {
+                columns_named(&table.schema, name, &[fold(element)])?;
+                list.push(element.to_string());
+            }
+        }
+        let text = format!("CREATE INDEX ON t ({}){condition}", list.join(", "));
+        let Ast::CreateIndex(create) = parse_one(&text).map_err(placeless)? else {
+            return Err(Error::internal(
+                "the elements of ON CONFLICT are of no index",
+            ));
+        };
+        let over = self.index_over(name, table, &create).map_err(placeless)?;
+        let rows = over.schema.condition(&over.columns);
+        let of = |columns: &[usize], condition: Option<&Column>| {
+            let all = columns.len() - usize::from(condition.is_some());
+            columns[..all].iter().copied().collect::<HashSet<usize>>()
+        };
+        let wanted = of(&over.columns, rows);
+        let is_meant = |key: &&Key| {
+            let own = table.schema.condition(&key.columns);
+            let holds = own.is_none_or(|own| rows.is_some_and(|rows| rows.name == own.name));
+            holds && of(&key.columns, own) == wanted
+        };
+        Ok(table.schema.keys.iter().filter(is_meant).collect())
+    }
+
     /// What inserting `rows`, cast to the columns of the table, comes to.
     ///
     /// # Errors
@@ -143,6 +190,9 @@ impl Run<'_> {
             None => Vec::new(),
         };
         let rows = concat_batches(&nullable(&table.schema), rows)?;
+        let checks = self.checks(table)?;
+        // Keys may be over columns that are computed.
+        let rows = checks.completed(self.assigned(table, &rows)?)?;
         // What a row must be counts before what it meets.
         for (column, values) in table.schema.columns.iter().zip(rows.columns()) {
             if !column.nullable && values.null_count() > 0 {
@@ -153,10 +203,7 @@ impl Run<'_> {
                 return Err(Error::new("23502", message));
             }
         }
-        if !table.schema.checks.is_empty() {
-            let stored = self.assigned(table, &rows)?;
-            self.checks(table)?.check(&stored)?;
-        }
+        checks.check(&rows)?;
         let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
         let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;
         let mut changes = Changes {
@@ -350,10 +397,6 @@ impl Run<'_> {
             list.join(", "),
             quoted(MET),
         );
-        let placeless = |mut error: Error| {
-            error.position = None;
-            error
-        };
         let ast = parse_one(&query).map_err(placeless)?;
         let mut into = columns;
         into.push((MET.to_owned(), Type::Bool));
@@ -420,6 +463,12 @@ fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
         ControlFlow::Continue(())
     });
     Ok(expr)
+}
+
+/// An error about text that is not the statement's.
+fn placeless(mut error: Error) -> Error {
+    error.position = None;
+    error
 }
 
 fn twice() -> Error {

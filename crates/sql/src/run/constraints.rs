@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::TableConstraint;
-use freestone_storage::{IndexKind, Key, Table, TableSchema};
+use datafusion::sql::sqlparser::ast::{ConstraintUsingIndex, TableConstraint};
+use freestone_storage::{Deferral, IndexKind, Key, Table, TableSchema};
 
 use super::Run;
 use super::declare::{Declared, constraint_names};
 use super::redeclare::written;
+use super::reference::deferral;
 use crate::error::{Error, Result};
-use crate::names::{Name, named, quoted};
+use crate::names::{Name, fold, named, quoted};
 use crate::session::{Notice, Outcome};
 
 impl Run<'_> {
@@ -35,11 +36,13 @@ impl Run<'_> {
             let before = found.len();
             let mut refused = None;
             for table in catalog.tables(&name.schema) {
-                let keys = table.schema.foreign_keys.iter();
-                let mut keys = keys.filter(|key| key.name == name.name);
-                match keys.next() {
-                    Some(key) if key.deferral.is_never() => refused = Some("is not deferrable"),
-                    Some(key) => found.push((table.id, key.name.clone())),
+                let schema = &table.schema;
+                let foreign = schema.foreign_keys.iter();
+                let foreign = foreign.map(|key| (&key.name, key.deferral));
+                let keys = schema.keys.iter().map(|key| (&key.name, key.deferral));
+                match keys.chain(foreign).find(|(known, _)| **known == name.name) {
+                    Some((_, Deferral::Never)) => refused = Some("is not deferrable"),
+                    Some((known, _)) => found.push((table.id, known.clone())),
                     None if constraint_names(&table.schema).contains(&name.name) => {
                         refused = Some("is not deferrable");
                     }
@@ -96,6 +99,15 @@ impl Run<'_> {
         table: &Arc<Table>,
         constraint: &TableConstraint,
     ) -> Result<()> {
+        match constraint {
+            TableConstraint::UniqueUsingIndex(using) => {
+                return self.promote(name, table, using, false).await;
+            }
+            TableConstraint::PrimaryKeyUsingIndex(using) => {
+                return self.promote(name, table, using, true).await;
+            }
+            _ => {}
+        }
         let mut declared = Declared::from(self, name, (*table.schema).clone());
         declared.constraint(constraint)?;
         let schema = declared.finished()?;
@@ -150,7 +162,59 @@ impl Run<'_> {
         }
     }
 
-    async fn add_key(
+    /// ADD CONSTRAINT … UNIQUE or PRIMARY KEY USING INDEX: the key of a unique index becomes a
+    /// constraint.
+    async fn promote(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        using: &ConstraintUsingIndex,
+        primary: bool,
+    ) -> Result<()> {
+        let index = fold(&using.index_name);
+        let mut schema = (*table.schema).clone();
+        let known = schema.indexes.iter_mut().find(|known| known.name == index);
+        let known = known
+            .ok_or_else(|| Error::new("42704", format!("index \"{index}\" does not exist")))?;
+        let wrong = |what: &str| {
+            let detail = "Cannot create a primary key or unique constraint using such an index.";
+            Err(Error::new("42809", what).with_detail(detail))
+        };
+        let Some(key) = schema.keys.iter_mut().find(|key| key.name == index) else {
+            return wrong(&format!("\"{index}\" is not a unique index"));
+        };
+        if !key.of_index {
+            let message = format!("index \"{index}\" is already associated with a constraint");
+            return Err(Error::new("55000", message));
+        }
+        if table.schema.condition(&key.columns).is_some() {
+            return wrong(&format!("\"{index}\" is a partial index"));
+        }
+        let mut columns = key.columns.iter();
+        if columns.any(|at| table.schema.columns[*at].hidden.is_some()) {
+            return wrong(&format!("index \"{index}\" contains expressions"));
+        }
+        let called = using.name.as_ref().map_or_else(|| index.clone(), fold);
+        if called != index {
+            let text = format!(
+                "ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{index}\" to \
+                 \"{called}\""
+            );
+            self.session.notify(Notice::told("00000", text));
+        }
+        key.name.clone_from(&called);
+        known.name = called;
+        (key.of_index, key.primary) = (false, primary);
+        key.deferral = deferral(using.characteristics.as_ref())?;
+        for at in key.columns.clone().into_iter().filter(|_| primary) {
+            self.must_be_present(name, table, at).await?;
+            schema.columns[at].nullable = false;
+        }
+        let schema = Declared::from(self, name, schema).finished()?;
+        self.declare(table, schema)
+    }
+
+    pub(super) async fn add_key(
         &self,
         name: &Name,
         table: &Arc<Table>,

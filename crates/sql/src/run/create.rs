@@ -145,6 +145,7 @@ impl Run<'_> {
                     modifier: ty.and_then(declared_of_type),
                     declared: ty.and_then(front::declared_by),
                     generated: false,
+                    hidden: None,
                 });
             }
         } else if schema.columns.len() != plan.names.len() {
@@ -358,7 +359,7 @@ fn table_options(create: &CreateTable, schema: &TableSchema) -> Result<TableOpti
 
 /// Whether an option says how PostgreSQL keeps and cleans its pages, of which there are
 /// none here; tools that make tables for it give them.
-fn is_of_pages(name: &str) -> bool {
+pub(super) fn is_of_pages(name: &str) -> bool {
     ["fillfactor", "parallel_workers", "user_catalog_table"].contains(&name)
         || ["autovacuum_", "toast_", "toast."]
             .iter()

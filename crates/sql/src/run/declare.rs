@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ExprSchemable;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, ConstraintCharacteristics, Expr, ForeignKeyConstraint,
-    GeneratedExpressionMode, Ident, IndexColumn, NullsDistinctOption, ObjectName, TableConstraint,
-    visit_expressions, visit_expressions_mut,
+    ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, GeneratedExpressionMode, Ident,
+    IndexColumn, NullsDistinctOption, ObjectName, TableConstraint, visit_expressions,
+    visit_expressions_mut,
 };
 use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
@@ -87,6 +87,7 @@ impl<'a> Declared<'a> {
             modifier,
             declared,
             generated: false,
+            hidden: None,
         };
         let mut generated = None;
         for option in &definition.options {
@@ -96,7 +97,7 @@ impl<'a> Declared<'a> {
                 ColumnOption::NotNull => column.nullable = false,
                 ColumnOption::Default(expr) => column.default = Some(printed(expr)),
                 ColumnOption::PrimaryKey(_) | ColumnOption::Unique(_) => {
-                    must_be_immediate(match &option.option {
+                    let deferral = deferral(match &option.option {
                         ColumnOption::PrimaryKey(key) => key.characteristics.as_ref(),
                         ColumnOption::Unique(key) => key.characteristics.as_ref(),
                         _ => None,
@@ -105,6 +106,8 @@ impl<'a> Declared<'a> {
                         name: named.unwrap_or_default(),
                         columns: vec![index],
                         primary: matches!(option.option, ColumnOption::PrimaryKey(_)),
+                        deferral,
+                        ..Key::default()
                     });
                 }
                 ColumnOption::ForeignKey(written) => {
@@ -217,16 +220,16 @@ impl<'a> Declared<'a> {
     pub(super) fn constraint(&mut self, constraint: &TableConstraint) -> Result<()> {
         match constraint {
             TableConstraint::PrimaryKey(key) => {
-                must_be_immediate(key.characteristics.as_ref())?;
-                self.key(key.name.as_ref(), &key.columns, true)?;
+                let deferral = deferral(key.characteristics.as_ref())?;
+                self.key(key.name.as_ref(), &key.columns, true, deferral)?;
             }
             TableConstraint::Unique(key) => {
-                must_be_immediate(key.characteristics.as_ref())?;
+                let deferral = deferral(key.characteristics.as_ref())?;
                 if key.nulls_distinct == NullsDistinctOption::NotDistinct {
                     let message = "UNIQUE NULLS NOT DISTINCT is not supported";
                     return Err(Error::unsupported(message));
                 }
-                self.key(key.name.as_ref(), &key.columns, false)?;
+                self.key(key.name.as_ref(), &key.columns, false, deferral)?;
             }
             TableConstraint::ForeignKey(written) => self.references.push(written.clone()),
             TableConstraint::Check(check) => {
@@ -242,7 +245,13 @@ impl<'a> Declared<'a> {
         Ok(())
     }
 
-    fn key(&mut self, name: Option<&Ident>, columns: &[IndexColumn], primary: bool) -> Result<()> {
+    fn key(
+        &mut self,
+        name: Option<&Ident>,
+        columns: &[IndexColumn],
+        primary: bool,
+        deferral: Deferral,
+    ) -> Result<()> {
         let mut indexes = Vec::with_capacity(columns.len());
         for column in columns {
             let Expr::Identifier(ident) = &column.column.expr else {
@@ -254,6 +263,8 @@ impl<'a> Declared<'a> {
             name: name.map(fold).unwrap_or_default(),
             columns: indexes,
             primary,
+            deferral,
+            ..Key::default()
         });
         Ok(())
     }
@@ -379,15 +390,7 @@ impl<'a> Declared<'a> {
             );
             return Err(Error::new("42804", message));
         }
-        let name = collation.0.last().and_then(fold_part).unwrap_or_default();
-        match ["C", "POSIX", "default", "ucs_basic"].contains(&name.as_str()) {
-            true => Ok(()),
-            false => {
-                let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
-                Err(Error::new("42704", message)
-                    .with_hint("Texts are in the order of their bytes: COLLATE \"C\"."))
-            }
-        }
+        check_bytewise(collation)
     }
 
     /// Checks the expressions of generated columns.
@@ -406,7 +409,7 @@ impl<'a> Declared<'a> {
                 return Err(Error::unsupported(message));
             }
             for read in columns_in(&expr, &self.schema, self.name) {
-                if self.schema.columns[read].generated {
+                if self.schema.columns[read].generated && column.hidden.is_none() {
                     let name = &self.schema.columns[read].name;
                     let message = format!(
                         "cannot use generated column \"{name}\" in column generation expression"
@@ -434,7 +437,7 @@ impl<'a> Declared<'a> {
         }
         let mut columns = Vec::new();
         let mut plain = condition.clone();
-        let _: ControlFlow<()> = visit_expressions_mut(&mut plain, |part| {
+        let found = visit_expressions_mut(&mut plain, |part| {
             // Without the table's name, which may change.
             if let Expr::CompoundIdentifier(parts) = part
                 && let Some(column) = column_of(parts, self.name)
@@ -447,8 +450,17 @@ impl<'a> Declared<'a> {
             };
             let column = ident.and_then(|ident| self.schema.index_of(&fold(ident)));
             columns.extend(column.filter(|column| !columns.contains(column)));
-            ControlFlow::Continue(())
+            let system = ident.filter(|_| column.is_none()).map(fold);
+            match system.filter(|name| SYSTEM_COLUMNS.contains(&name.as_str())) {
+                Some(name) => ControlFlow::Break(name),
+                None => ControlFlow::Continue(()),
+            }
         });
+        if let ControlFlow::Break(name) = found {
+            let message =
+                format!("system column \"{name}\" reference in check constraint is invalid");
+            return Err(Error::new("42P10", message));
+        }
         let schema = columns_of(&self.schema, &self.name.name)?;
         let compiled = self.run.expressions().compiled(&plain, &schema)?;
         let kind = compiled.data_type(schema.as_arrow())?;
@@ -470,16 +482,22 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// Refuses keys that may be violated until a transaction ends.
-fn must_be_immediate(written: Option<&ConstraintCharacteristics>) -> Result<()> {
-    match deferral(written)? {
-        Deferral::Never => Ok(()),
-        Deferral::Possible | Deferral::Initial => {
-            Err(Error::unsupported("DEFERRABLE keys are not supported")
-                .with_hint("Keys are checked at the end of each statement."))
+/// Refuses collations other than by bytes.
+pub(super) fn check_bytewise(collation: &ObjectName) -> Result<()> {
+    let name = collation.0.last().and_then(fold_part).unwrap_or_default();
+    match ["C", "POSIX", "default", "ucs_basic"].contains(&name.as_str()) {
+        true => Ok(()),
+        false => {
+            let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
+            Err(Error::new("42704", message)
+                .with_hint("Texts are in the order of their bytes: COLLATE \"C\"."))
         }
     }
 }
+
+/// Columns that PostgreSQL has of its own in each table, but for `tableoid`, which a condition
+/// may read.
+const SYSTEM_COLUMNS: [&str; 5] = ["ctid", "xmin", "xmax", "cmin", "cmax"];
 
 /// The columns that an expression reads.
 pub(super) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {

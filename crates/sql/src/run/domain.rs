@@ -252,5 +252,6 @@ fn column_of(domain: &Domain) -> Column {
         modifier: None,
         declared: domain.declared,
         generated: false,
+        hidden: None,
     }
 }

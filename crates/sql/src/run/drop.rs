@@ -1,7 +1,7 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
 use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
-use freestone_storage::{Catalog, CatalogEdit};
+use freestone_storage::{Catalog, CatalogEdit, MoverHold};
 
 use super::Run;
 use super::composite::with_users;
@@ -50,6 +50,28 @@ impl Run<'_> {
         }
     }
 
+    /// Brings rows of tables whose indexes have hidden columns into blocks: those columns go.
+    fn columns_may_go(&self, names: &[ObjectName]) -> Result<Vec<MoverHold>> {
+        let mut holds = Vec::new();
+        for name in names {
+            let name = table_name(name)?;
+            let Some((table, index)) = self.snapshot.index(&name.schema, &name.name) else {
+                continue;
+            };
+            let mut columns = index.columns.iter();
+            if !columns.any(|at| table.schema.columns[*at].hidden.is_some()) {
+                continue;
+            }
+            if self.session.in_transaction() {
+                self.absorbed(&Name::new(&name.schema, &table.name))?;
+            } else {
+                self.store().move_delta(table.id)?;
+                holds.push(self.store().hold_mover(table.id));
+            }
+        }
+        Ok(holds)
+    }
+
     pub(super) fn drop(&self, ast: &Ast) -> Result<Outcome> {
         let Ast::Drop {
             object_type,
@@ -68,6 +90,10 @@ impl Run<'_> {
                 beside.extend(self.indexes_with(&table_name(name)?)?);
             }
         }
+        let _holds = match object_type {
+            ObjectType::Index => self.columns_may_go(names)?,
+            _ => Vec::new(),
+        };
         self.edit(|edit| {
             for index in &beside {
                 edit.drop_index(&index.schema, &index.name)?;

@@ -1,19 +1,22 @@
-//! CREATE INDEX and DROP INDEX: every block of the table gets its own part.
+//! CREATE INDEX: every block of the table gets its own part.
 //!
 //! Blocks are indexed in parallel beside the old ones, and exchanged in one
-//! commit; when the table changed meanwhile, the build starts again.
+//! commit; when the table changed meanwhile, the build starts again. An index that is unique
+//! comes with a key; one over expressions or with a condition comes with hidden columns
+//! (`index_over`), for which all rows are written again.
 
-use datafusion::sql::sqlparser::ast::{
-    CreateIndex, Expr, IndexColumn, IndexType, Statement as Ast,
-};
-use freestone_storage::{Catalog, IndexKind, Table};
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexType};
+use freestone_frontend::bind::name_of_expression;
+use freestone_storage::{Catalog, Column, IndexDefinition, IndexKind, Key, Table};
 
 use super::Run;
-use super::redeclare::written;
+use super::index_over::Over;
+use super::redeclare::Redeclaring;
 use crate::error::{Error, Result};
-use crate::names::{Name, fold, position, quoted, table_name};
-use crate::session::Outcome;
-use crate::statement::parse_one;
+use crate::names::{Name, quoted, table_name};
+use crate::session::{Notice, Outcome};
 
 /// Builds begun before giving up on a table that keeps changing.
 const ATTEMPTS: usize = 5;
@@ -26,60 +29,87 @@ impl Run<'_> {
             let table = self.stored_table(&name)?.clone();
             return self.index_partitions(&name, &table, create).await;
         }
-        if create.unique {
-            return self.create_unique(&name, create).await;
+        let table = self.stored_table(&name)?;
+        if !create.include.is_empty() {
+            let message = "INCLUDE changes nothing: blocks hold all columns beside an index";
+            self.session.notify(Notice::told("00000", message));
+        }
+        if create.unique || self.index_over(&name, table, create)?.is_new(table) {
+            self.redone(&name, &Redeclaring::Index(create)).await?;
+            return Ok(Outcome::done("CREATE INDEX"));
         }
         self.absorbed(&name)?.create_index_on(&name, create)
     }
 
-    /// CREATE UNIQUE INDEX: a key, which has an index of its name.
-    async fn create_unique(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
-        if kind_of(create.using.as_ref())? != IndexKind::Csb {
+    /// An index with its key or its hidden columns, of the snapshot that the statement has.
+    pub(super) async fn index_once(&self, name: &Name, create: &CreateIndex) -> Result<()> {
+        let kind = kind_of(create.using.as_ref())?;
+        if create.unique && kind != IndexKind::Csb {
             return Err(Error::unsupported("a unique index is of the kind csb"));
         }
-        let table = self.stored_table(name)?;
-        let columns = columns_of(table, &create.columns)?;
-        let index = self.index_name(create, table, &columns, &name.schema)?;
+        let table = Arc::clone(self.stored_table(name)?);
+        let over = self.index_over(name, &table, create)?;
+        let index = self.index_name(create, &table, &over, &name.schema)?;
         // What the transaction has made, or others meanwhile.
         let known = [&self.snapshot, &self.store().snapshot()];
         if known.iter().any(|known| taken(known, &name.schema, &index)) {
             if create.if_not_exists {
-                return Ok(Outcome::done("CREATE INDEX"));
+                return Ok(());
             }
             let message = format!("relation \"{index}\" already exists");
             return Err(Error::new("42P07", message));
         }
-        let columns = columns.iter().map(|column| {
-            let column = &table.schema.columns[*column];
-            quoted(&column.name)
-        });
-        let columns: Vec<String> = columns.collect();
-        let text = format!(
-            "ALTER TABLE {} ADD CONSTRAINT {} UNIQUE ({})",
-            written(name),
-            quoted(&index),
-            columns.join(", ")
-        );
-        let Ast::AlterTable(alter) = parse_one(&text)? else {
-            return Err(Error::internal("a unique index is no constraint"));
+        let key = Key {
+            name: index.clone(),
+            columns: over.columns.clone(),
+            of_index: true,
+            ..Key::default()
         };
-        self.alter_table(&alter).await?;
-        Ok(Outcome::done("CREATE INDEX"))
+        if !over.is_new(&table) {
+            return match create.unique {
+                true => self.add_key(name, &table, over.schema, key).await,
+                false => self.build_index(&table, &name.schema, &index, kind, over.columns),
+            };
+        }
+        let mut schema = over.schema;
+        schema.index_numbers += 1;
+        schema.indexes.push(IndexDefinition {
+            number: schema.index_numbers,
+            name: index.clone(),
+            kind,
+            columns: over.columns,
+        });
+        schema.keys.extend(create.unique.then_some(key));
+        let first = table.schema.columns.len();
+        let value = |at: usize, column: &Column| match at < first {
+            true => quoted(&column.name),
+            false => "NULL".to_owned(),
+        };
+        let done = self.with_rows(name, &table, schema, &value).await;
+        done.map_err(|error| match error.sqlstate.as_str() {
+            "23505" => {
+                let message = format!("could not create unique index \"{index}\"");
+                let detail = error.detail.as_deref().unwrap_or_default();
+                let detail = detail.replace(" already exists.", " is duplicated.");
+                Error::new("23505", message).with_detail(detail)
+            }
+            _ => error,
+        })
     }
 
     pub(super) fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
             let table = self.stored_table(name)?;
-            let columns = columns_of(table, &create.columns)?;
-            let index = self.index_name(create, table, &columns, &name.schema)?;
+            let over = self.index_over(name, table, create)?;
+            let index = self.index_name(create, table, &over, &name.schema)?;
             let snapshot = self.store().snapshot();
             let known = [&snapshot, &self.snapshot];
             let mut known = known.iter().map(|one| one.index(&name.schema, &index));
             if create.if_not_exists && known.any(|found| found.is_some()) {
                 break;
             }
-            match self.build_index(table, &name.schema, &index, kind, columns) {
+            match self.build_index(table, &name.schema, &index, kind, over.columns) {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => {
                     done?;
@@ -113,16 +143,26 @@ impl Run<'_> {
         &self,
         create: &CreateIndex,
         table: &Table,
-        columns: &[usize],
+        over: &Over,
         schema: &str,
     ) -> Result<String> {
         if let Some(given) = &create.name {
             return Ok(table_name(given)?.name);
         }
-        let names = columns
-            .iter()
-            .map(|column| table.schema.columns[*column].name.as_str());
-        let stem: Vec<&str> = std::iter::once(table.name.as_str()).chain(names).collect();
+        let elements = create.columns.iter().zip(over.schema.shown(&over.columns));
+        let mut names: Vec<String> = Vec::new();
+        for (element, column) in elements {
+            let name = match column.hidden {
+                None => column.name.clone(),
+                Some(_) => stem_of(&element.column.expr),
+            };
+            // As PostgreSQL numbers what would be called alike.
+            let numbered = (1..).map(|number| format!("{name}{number}"));
+            let mut all = std::iter::once(name.clone()).chain(numbered);
+            names.extend(all.find(|name| !names.contains(name)));
+        }
+        names.insert(0, table.name.clone());
+        let stem = names;
         let stem = format!("{}_idx", stem.join("_"));
         let snapshot = self.store().snapshot();
         let mut candidates =
@@ -142,49 +182,40 @@ fn taken(catalog: &Catalog, schema: &str, name: &str) -> bool {
 fn kind_of(using: Option<&IndexType>) -> Result<IndexKind> {
     match using {
         None => Ok(IndexKind::Csb),
-        Some(written) => Ok(written.to_string().parse()?),
+        Some(written) => {
+            let kind = written.to_string().to_lowercase();
+            match kind.as_str() {
+                "gin" | "gist" | "spgist" | "brin" => {
+                    let message = format!("indexes of the kind {kind} are not supported");
+                    Err(Error::unsupported(message).with_hint(
+                        "Zone maps, which every block has, do what BRIN does; other kinds are \
+                         csb (also btree and hash), inverted and bloom.",
+                    ))
+                }
+                kind => Ok(kind.parse()?),
+            }
+        }
     }
 }
 
-fn columns_of(table: &Table, written: &[IndexColumn]) -> Result<Vec<usize>> {
-    let column = |written: &IndexColumn| {
-        let Expr::Identifier(ident) = &written.column.expr else {
-            return Err(Error::unsupported(format!(
-                "an index over the expression {} is not supported",
-                written.column.expr
-            ))
-            .with_hint("index the columns themselves"));
-        };
-        let name = fold(ident);
-        table.schema.index_of(&name).ok_or_else(|| {
-            let message = format!(
-                "column \"{name}\" of table \"{}\" does not exist",
-                table.name
-            );
-            Error::new("42703", message).at(position(ident))
-        })
-    };
-    written.iter().map(column).collect()
+/// The name of an expression in that of its index.
+fn stem_of(expr: &Expr) -> String {
+    match expr {
+        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => stem_of(inner),
+        Expr::Cast { expr: inner, .. } if !matches!(**inner, Expr::Value(_)) => stem_of(inner),
+        expr => match name_of_expression(expr) {
+            name if name == "?column?" => "expr".to_owned(),
+            name => name,
+        },
+    }
 }
 
 fn refuse_clauses(create: &CreateIndex) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::unsupported(what).with_hint(hint));
-    if create.predicate.is_some() {
-        return refuse(
-            "an index with WHERE is not supported",
-            "leave out the WHERE clause",
-        );
-    }
     if create.nulls_distinct == Some(false) {
         return refuse(
             "an index with NULLS NOT DISTINCT is not supported",
             "NULLs are not equal to each other in a unique index",
-        );
-    }
-    if !create.include.is_empty() {
-        return refuse(
-            "INCLUDE is not supported",
-            "blocks hold all columns beside the index; leave it out",
         );
     }
     if !create.with.is_empty() || !create.index_options.is_empty() {

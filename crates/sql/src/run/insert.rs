@@ -58,7 +58,7 @@ impl Run<'_> {
             None => Source::Rows(self.literal_rows(table, &[], &[vec![]], overriding)?),
             Some(query) => match plain_values(query) {
                 Some(values)
-                    if table.schema.columns.iter().all(is_simple) || has_defaults(values) =>
+                    if table.schema.declared().iter().all(is_simple) || has_defaults(values) =>
                 {
                     let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
                     check_widths(&rows, &columns, !insert.columns.is_empty())?;
@@ -81,7 +81,7 @@ impl Run<'_> {
                 let rows = self.gathered(table, source).await?;
                 let changes = match on {
                     Some(on) => {
-                        let conflict = Conflict::of(on, table, &name)?;
+                        let conflict = Conflict::of(self, on, table, &name)?;
                         match table.schema.partitioned {
                             Some(_) => {
                                 let rows = rows.as_slice();
@@ -418,7 +418,7 @@ pub(super) fn target_columns(
     insert: &Insert,
 ) -> Result<Vec<usize>> {
     if insert.columns.is_empty() {
-        return Ok((0..schema.columns.len()).collect());
+        return Ok((0..schema.declared().len()).collect());
     }
     columns_named(schema, name, &column_names(&insert.columns)?)
 }
@@ -437,7 +437,8 @@ pub(crate) fn columns_named(
     let mut indexes = Vec::with_capacity(names.len());
     for name in names {
         let index = schema.index_of(name).ok_or_else(|| {
-            let known = schema.columns.iter().map(|column| column.name.as_str());
+            let known = schema.declared().iter();
+            let known = known.map(|column| column.name.as_str());
             Error::new(
                 "42703",
                 format!("column \"{name}\" of table \"{table}\" does not exist"),

@@ -83,6 +83,7 @@ impl Declared<'_> {
                 modifier: declared_of_type(&ty),
                 declared: declared_by(&ty),
                 generated: false,
+                hidden: None,
             });
         }
         Ok(())
@@ -90,7 +91,7 @@ impl Declared<'_> {
 
     fn like_table(&mut self, table: &Table, including: &Including) -> Result<()> {
         let first = self.schema.columns.len();
-        for column in &table.schema.columns {
+        for column in table.schema.declared() {
             let at = self.schema.columns.len();
             let generated = column.generated && including.generated;
             let plain = column.identity.is_none() && !column.generated;
@@ -123,11 +124,20 @@ impl Declared<'_> {
             }
         }
         if including.indexes {
+            let schema = &table.schema;
+            if schema.declared().len() < schema.columns.len() {
+                let message =
+                    "LIKE with indexes over expressions or with a condition is not supported";
+                return Err(Error::unsupported(message)
+                    .with_hint("Leave INDEXES out, and make the indexes by CREATE INDEX."));
+            }
             for key in &table.schema.keys {
                 self.schema.keys.push(Key {
                     name: String::new(),
                     columns: shifted(&key.columns),
                     primary: key.primary,
+                    of_index: key.of_index,
+                    deferral: key.deferral,
                 });
             }
             let own = table.schema.indexes.iter();

@@ -208,7 +208,7 @@ impl Run<'_> {
             .any(|name| is_form(name, marks::DEFAULTS));
         let row: &[Expr] = if defaults { &[] } else { &row.content };
         let places = match insert.columns.is_empty() || defaults {
-            true => (0..table.schema.columns.len()).collect(),
+            true => (0..table.schema.declared().len()).collect(),
             false => {
                 let names = column_names(&insert.columns)?;
                 columns_named(&table.schema, &target.name, &names)?

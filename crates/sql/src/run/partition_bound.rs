@@ -126,6 +126,7 @@ impl Run<'_> {
             modifier: declared_of_type(&part.ty),
             declared: front::declared_by(&part.ty),
             generated: false,
+            hidden: None,
         };
         let value = self.constant_for(expr, &column)?;
         let value = assign(&value, &column).map_err(|bad| bad.error)?;

@@ -179,7 +179,7 @@ fn listed(
     for item in list {
         match item {
             SelectItem::Wildcard(options) if *options == Default::default() => {
-                for (number, column) in schema.columns.iter().enumerate() {
+                for (number, column) in schema.declared().iter().enumerate() {
                     columns.push(number);
                     names.push(column.name.clone());
                 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTableOperation, DataType, Expr, GeneratedAs, Ident,
+    AlterColumnOperation, AlterTableOperation, CreateIndex, DataType, Expr, GeneratedAs, Ident,
     RenameTableNameKind, visit_expressions_mut,
 };
-use freestone_storage::{Table, TableSchema};
+use freestone_storage::{Column, Table, TableSchema};
 
 use super::Run;
 use super::alter_parts::generation_of;
@@ -20,6 +20,7 @@ use super::change::stored_in;
 use super::columns::generated_from;
 use super::declare::Declared;
 use super::identity::must_be_plain;
+use super::index_over::free_name;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::{self, Target};
@@ -31,6 +32,12 @@ use crate::statement::parse_one;
 /// Times that a table may change under the statement.
 const ATTEMPTS: usize = 5;
 
+/// A change of what is declared.
+pub(super) enum Redeclaring<'a> {
+    Operation(&'a AlterTableOperation),
+    Index(&'a CreateIndex),
+}
+
 impl Run<'_> {
     /// Runs one operation other than adding and dropping columns.
     pub(super) async fn redeclare(
@@ -38,8 +45,13 @@ impl Run<'_> {
         name: &Name,
         operation: &AlterTableOperation,
     ) -> Result<()> {
+        self.redone(name, &Redeclaring::Operation(operation)).await
+    }
+
+    /// Does that, or makes an index with its key or its columns; again if the table changed.
+    pub(super) async fn redone(&self, name: &Name, what: &Redeclaring<'_>) -> Result<()> {
         if self.session.in_transaction() {
-            return self.absorbed(name)?.redeclare_once(name, operation).await;
+            return self.absorbed(name)?.done_once(name, what).await;
         }
         for attempt in 1.. {
             // Rows in no block have the columns of today.
@@ -50,12 +62,19 @@ impl Run<'_> {
             self.store().move_delta(table.id)?;
             let _hold = self.store().hold_mover(table.id);
             let run = Run::new(self.session, self.store().snapshot(), None);
-            match run.redeclare_once(name, operation).await {
+            match run.done_once(name, what).await {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => return done,
             }
         }
         Ok(())
+    }
+
+    async fn done_once(&self, name: &Name, what: &Redeclaring<'_>) -> Result<()> {
+        match what {
+            Redeclaring::Operation(operation) => self.redeclare_once(name, operation).await,
+            Redeclaring::Index(create) => self.index_once(name, create).await,
+        }
     }
 
     /// The same, of the snapshot that the statement has.
@@ -102,7 +121,10 @@ impl Run<'_> {
 
     pub(super) fn declare(&self, table: &Table, schema: TableSchema) -> Result<()> {
         let (seen, options) = (self.snapshot.timestamp(), table.options.clone());
-        self.edit(|edit| Ok(edit.declare(table, seen, schema, options)?))
+        self.edit(|edit| {
+            edit.declare(table, seen, schema, options)?;
+            Ok(edit.drop_unused(table.id)?)
+        })
     }
 
     fn rename_column(&self, table: &Table, from: &Ident, to: &str) -> Result<()> {
@@ -137,6 +159,12 @@ impl Run<'_> {
                 ControlFlow::Continue(())
             });
             *text = printed(&condition);
+        }
+        for at in schema.declared().len()..schema.columns.len() {
+            // A hidden column is called what it is computed from.
+            schema.columns[at].name.clear();
+            let text = schema.columns[at].default.clone().unwrap_or_default();
+            schema.columns[at].name = free_name(&schema, &text);
         }
         let mut options = table.options.clone();
         if options.sort_by.as_deref() == Some(old.as_str()) {
@@ -261,8 +289,14 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut schema = (*table.schema).clone();
         if let Some(reader) = generated_from(&table.schema, column)?.first() {
-            let message = "cannot alter type of a column used by a generated column";
             let name = &table.schema.columns[column].name;
+            let hidden = table.schema.columns.iter().filter(|c| c.hidden.is_some());
+            if hidden.into_iter().any(|c| c.name == *reader) {
+                let message = "cannot alter type of a column used by the expression or the \
+                               condition of an index";
+                return Err(Error::unsupported(message).with_hint("Drop the index first."));
+            }
+            let message = "cannot alter type of a column used by a generated column";
             return Err(Error::unsupported(message).with_detail(format!(
                 "Column \"{name}\" is used by generated column \"{reader}\"."
             )));
@@ -294,13 +328,30 @@ impl Run<'_> {
             let seen = self.snapshot.timestamp();
             return self.edit(|edit| Ok(edit.retype(table, seen, schema, Vec::new())?));
         }
-        let values = table.schema.columns.iter().enumerate().map(|(number, c)| {
-            let value = match (number == column, using) {
-                (false, _) => quoted(&c.name),
-                (true, Some(using)) => format!("({})", printed(using)),
-                (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
-            };
-            format!("{value} AS {}", quoted(&c.name))
+        let value = |number: usize, c: &Column| match (number == column, using) {
+            (false, _) => quoted(&c.name),
+            (true, Some(using)) => format!("({})", printed(using)),
+            (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
+        };
+        self.with_rows(name, table, schema, &value).await
+    }
+
+    /// Gives a table another schema, for which all rows are written again. `value` is SQL for
+    /// the new value of a column; generated ones are computed.
+    ///
+    /// # Errors
+    /// Those of the values and of what must hold for rows.
+    pub(super) async fn with_rows(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        schema: TableSchema,
+        value: &(dyn Fn(usize, &Column) -> String + Sync),
+    ) -> Result<()> {
+        let values = schema.columns.iter().enumerate();
+        let values = values.map(|(number, column)| {
+            let value = value(number, column);
+            format!("{value} AS {}", quoted(&column.name))
         });
         let values: Vec<String> = values.collect();
         let query = format!("SELECT {} FROM {}", values.join(", "), written(name));

@@ -95,6 +95,12 @@ impl Declared<'_> {
             );
             Error::new("42830", message)
         })?;
+        if !key.deferral.is_never() {
+            let message = format!(
+                "cannot use a deferrable unique constraint for referenced table \"{parent_name}\""
+            );
+            return Err(Error::new("55000", message));
+        }
         let pairs = wanted.iter().zip(&columns);
         let mine = |parent: &usize| {
             let mut pairs = pairs.clone();

@@ -127,7 +127,7 @@ impl Run<'_> {
         rows: &[RecordBatch],
         (others, beside): (&[Other], &[RecordBatch]),
     ) -> Result<Outcome> {
-        let columns = table.schema.columns.iter();
+        let columns = table.schema.declared().iter();
         let columns: Vec<_> = columns
             .map(|column| {
                 (
@@ -137,7 +137,8 @@ impl Run<'_> {
             })
             .collect();
         let rows = concat_batches(&nullable(&table.schema), rows)?;
-        let mut from = vec![self.place("returned rows", columns, rows.columns().to_vec())?];
+        let arrays = rows.columns()[..columns.len()].to_vec();
+        let mut from = vec![self.place("returned rows", columns, arrays)?];
         from[0].push_str(&quoted(alias));
         if let Some(first) = beside.first() {
             let beside = concat_batches(&first.schema(), beside)?;
@@ -218,7 +219,7 @@ impl Run<'_> {
             arrays.push(array);
         };
         let all = || -> Result<Vec<(Field, ArrayRef)>> {
-            let all = table.schema.columns.iter().zip(rows.columns());
+            let all = table.schema.declared().iter().zip(rows.columns());
             let all = all.map(|(column, array)| {
                 let name = column.name.clone();
                 let lengthy = matches!(column.kind, ColumnType::Char(_) | ColumnType::Varchar(_));

@@ -324,7 +324,7 @@ fn quoted_if_needed(name: &str) -> String {
 }
 
 fn describe_table(catalog: &Catalog, table: &Table) -> Result<Outcome> {
-    let columns = &table.schema.columns;
+    let columns = table.schema.declared();
     let key = |index: usize| {
         let of = |primary: bool| {
             table

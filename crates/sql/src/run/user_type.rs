@@ -409,6 +409,12 @@ impl Run<'_> {
             Definition::AlterComposite { name, change } => {
                 self.alter_composite(&named(name)?, change)
             }
+            Definition::AlterTable {
+                view,
+                name,
+                if_exists,
+                change,
+            } => self.alter_relation(*view, &named(name)?, *if_exists, change),
             Definition::AlterSequence {
                 name,
                 if_exists,

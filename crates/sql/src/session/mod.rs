@@ -63,7 +63,7 @@ pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
 };
 pub(crate) use setup::{OwnOptions, template};
-pub(crate) use temporary::remove_left;
+pub(crate) use temporary::{remove_left, temporary_schema};
 pub(crate) use transaction::{Block, Open};
 
 /// When the transaction around a statement began, in microseconds since 1970.

@@ -26,6 +26,17 @@ use crate::run::Run;
 const PREFIX: &str = "pg_temp_";
 const OWN: &str = "pg_temp";
 
+/// Whether a schema is one of temporary tables.
+pub(crate) fn temporary_schema(schema: &str) -> bool {
+    schema.starts_with(PREFIX)
+}
+
+/// Whether a name is one in the session's own schema, as `pg_temp.t`.
+fn is_named_own(name: &ObjectName) -> bool {
+    let first = name.0.first().filter(|_| name.0.len() == 2);
+    first.and_then(fold_part).as_deref() == Some(OWN)
+}
+
 /// Removes what sessions have left that did not come to their end.
 ///
 /// # Errors
@@ -64,7 +75,7 @@ impl Session {
     /// `42P16` for one in another schema.
     pub(crate) fn own_tables<'a>(&self, ast: &'a Ast) -> Result<Cow<'a, Ast>> {
         let makes = match ast {
-            Ast::CreateTable(create) => create.temporary,
+            Ast::CreateTable(create) => create.temporary || is_named_own(&create.name),
             Ast::CreateView(view) => view.temporary,
             _ => false,
         };
@@ -176,7 +187,7 @@ impl Own<'_> {
     fn adapt(&self, ast: &mut Ast) -> Result<Option<String>> {
         // What a statement makes is of the default schema, whatever else is called so.
         let makes = match ast {
-            Ast::CreateTable(create) if create.temporary => {
+            Ast::CreateTable(create) if create.temporary || is_named_own(&create.name) => {
                 self.make(create)?;
                 None
             }
@@ -234,6 +245,9 @@ impl Own<'_> {
             } => {
                 self.qualify(table_name, table);
             }
+            Ast::Call(_) => crate::define::with_relation(ast, |name| {
+                self.qualify(name, table);
+            })?,
             _ => {}
         }
         Ok(None)

@@ -238,5 +238,6 @@ fn undeclared(kind: ColumnType) -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }

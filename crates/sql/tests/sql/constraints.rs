@@ -263,3 +263,126 @@ fn cascades_are_checked_when_all_is_done() {
     assert_eq!(sql.run("DELETE FROM l WHERE id = 300"), "DELETE 1");
     assert_eq!(sql.one("SELECT count(*) FROM l"), "300");
 }
+
+#[test]
+fn unique_indexes_become_constraints() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT, c INT); INSERT INTO t VALUES (1, 2, NULL)");
+    sql.run(
+        "CREATE UNIQUE INDEX ia ON t (a); CREATE UNIQUE INDEX ib ON t (b); CREATE INDEX n ON t (a)",
+    );
+    sql.run("CREATE UNIQUE INDEX ic ON t (c); CREATE UNIQUE INDEX p ON t (b) WHERE a > 0");
+    sql.run("CREATE UNIQUE INDEX e ON t ((a + 1))");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM pg_constraint WHERE conrelid = 't'::regclass"),
+        "0"
+    );
+    assert_eq!(
+        sql.state("INSERT INTO t VALUES (1, 9, 9) ON CONFLICT ON CONSTRAINT ia DO NOTHING"),
+        "42704"
+    );
+    for (index, state) in [
+        ("nosuch", "42704"),
+        ("n", "42809"),
+        ("p", "42809"),
+        ("e", "42809"),
+        ("ic", "23502"),
+    ] {
+        let alter = format!("ALTER TABLE t ADD PRIMARY KEY USING INDEX {index}");
+        assert_eq!(sql.state(&alter), state, "{index}");
+    }
+    sql.run("ALTER TABLE t ADD PRIMARY KEY USING INDEX ia");
+    sql.run("ALTER TABLE t ADD CONSTRAINT u UNIQUE USING INDEX ib DEFERRABLE");
+    assert_eq!(sql.state("ALTER TABLE t ADD UNIQUE USING INDEX u"), "55000");
+    assert_eq!(sql.state("DROP INDEX ia"), "2BP01");
+    assert_eq!(
+        sql.sorted("SELECT conname, contype, condeferrable FROM pg_constraint WHERE conrelid = 't'::regclass"),
+        ["ia|p|false", "u|u|true"]
+    );
+    assert_eq!(sql.state("INSERT INTO t VALUES (1, 9, 9)"), "23505");
+    assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 9, 9)"), "23502");
+    // Conditions that no table inherits, and columns that only PostgreSQL has.
+    sql.run(
+        "CREATE TABLE k (a INT CHECK (a > 0) NO INHERIT, CONSTRAINT kk CHECK (a < 9) NO INHERIT)",
+    );
+    assert_eq!(sql.state("INSERT INTO k VALUES (0)"), "23514");
+    assert_eq!(sql.state("INSERT INTO k VALUES (9)"), "23514");
+    assert_eq!(
+        sql.state("CREATE TABLE l (a INT CHECK (ctid IS NOT NULL))"),
+        "42P10"
+    );
+    assert_eq!(
+        sql.state("CREATE TABLE l (a INT, CHECK (l.xmin IS NOT NULL))"),
+        "42P10"
+    );
+}
+
+#[test]
+fn keys_are_checked_when_a_transaction_ends() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE d (a INT PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, b INT, c INT, \
+             CONSTRAINT u UNIQUE (b) DEFERRABLE) WITH (layout = '{layout}')"
+        ));
+        sql.run("INSERT INTO d VALUES (1,1,1), (2,2,2), (3,3,3); UPDATE d SET a = a + 1; VACUUM d");
+        // One is checked at the end, the other after each statement unless that is asked for.
+        sql.run("BEGIN; INSERT INTO d VALUES (4,50,0), (4,51,0)");
+        assert_eq!(sql.one("SELECT count(*) FROM d WHERE a = 4"), "3");
+        assert_eq!(sql.state("INSERT INTO d VALUES (9,1,0)"), "23505");
+        sql.run("ROLLBACK; BEGIN; SET CONSTRAINTS ALL DEFERRED; INSERT INTO d VALUES (9,1,0)");
+        assert_eq!(sql.state("SET CONSTRAINTS u IMMEDIATE"), "23505");
+        sql.run("ROLLBACK; BEGIN; SET CONSTRAINTS u DEFERRED; INSERT INTO d VALUES (9,1,0)");
+        sql.run("UPDATE d SET b = 77 WHERE a = 9; COMMIT; BEGIN; INSERT INTO d VALUES (9,100,0)");
+        assert_eq!(sql.state("COMMIT"), "23505");
+        sql.run("BEGIN; UPDATE d SET a = 3 WHERE c = 1; UPDATE d SET a = 2 WHERE c = 2");
+        sql.run("SET CONSTRAINTS ALL IMMEDIATE; COMMIT; BEGIN; SAVEPOINT s");
+        sql.run("INSERT INTO d VALUES (2,60,0); ROLLBACK TO s; COMMIT");
+        assert_eq!(
+            sql.rows("SELECT a, b, c FROM d ORDER BY a"),
+            ["2|2|2", "3|1|1", "4|3|3", "9|77|0"]
+        );
+        // A statement alone is a transaction.
+        assert_eq!(sql.state("INSERT INTO d VALUES (9,101,0)"), "23505");
+        assert_eq!(sql.state("UPDATE d SET a = 9 WHERE a = 2"), "23505");
+        for (statement, state) in [
+            (
+                "INSERT INTO d VALUES (1,9,9) ON CONFLICT DO NOTHING",
+                "55000",
+            ),
+            (
+                "INSERT INTO d VALUES (1,9,9) ON CONFLICT (b) DO NOTHING",
+                "55000",
+            ),
+            (
+                "INSERT INTO d VALUES (1,9,9) ON CONFLICT ON CONSTRAINT u DO NOTHING",
+                "55000",
+            ),
+            ("CREATE TABLE r (a INT REFERENCES d (a))", "55000"),
+            ("SELECT a, c FROM d GROUP BY a", "42803"),
+        ] {
+            assert_eq!(sql.state(statement), state, "{statement}");
+        }
+        assert_eq!(
+            sql.sorted(
+                "SELECT pg_get_constraintdef(oid), condeferrable, condeferred FROM pg_constraint \
+                 WHERE conrelid = 'd'::regclass"
+            ),
+            [
+                "PRIMARY KEY (a) DEFERRABLE INITIALLY DEFERRED|true|true",
+                "UNIQUE (b) DEFERRABLE|true|false"
+            ]
+        );
+        assert_eq!(
+            sql.sorted(
+                "SELECT constraint_name, is_deferrable, initially_deferred \
+                 FROM information_schema.table_constraints WHERE table_name = 'd'"
+            ),
+            ["d_pkey|YES|YES", "u|YES|NO"]
+        );
+        assert_eq!(
+            sql.rows("SELECT DISTINCT indimmediate FROM pg_index WHERE indrelid = 'd'::regclass"),
+            ["false"]
+        );
+    }
+}

@@ -171,3 +171,215 @@ fn indexes_that_the_transaction_has_made() {
     assert_eq!(sql.state("CREATE INDEX i ON t (a)"), "42P07");
     sql.run("ROLLBACK");
 }
+
+#[test]
+fn expressions_are_indexed_and_unique() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE t (id INT PRIMARY KEY, a TEXT, b INT, c INT) WITH (layout = '{layout}')"
+        ));
+        sql.run("INSERT INTO t VALUES (1,'Abc',1,5), (2,'ABC',2,NULL), (3,NULL,3,7), (4,NULL,4,8)");
+        // Rows that are there count, those that a condition leaves out do not.
+        let error = sql.error("CREATE UNIQUE INDEX lo ON t (lower(a))");
+        assert_eq!(
+            (
+                error.sqlstate.as_str(),
+                error.message.as_str(),
+                error.detail.as_deref()
+            ),
+            (
+                "23505",
+                "could not create unique index \"lo\"",
+                Some("Key (lower(a))=(abc) is duplicated.")
+            )
+        );
+        sql.run("CREATE UNIQUE INDEX lo ON t (lower(a)) WHERE b > 1");
+        sql.run("INSERT INTO t VALUES (5,'abc',0,0)");
+        assert_eq!(sql.state("INSERT INTO t VALUES (6,'aBc',9,0)"), "23505");
+        assert_eq!(sql.state("UPDATE t SET b = 5 WHERE id = 1"), "23505");
+        sql.run("CREATE UNIQUE INDEX ON t ((c + 1), b) WHERE a IS NULL");
+        assert_eq!(sql.state("INSERT INTO t VALUES (7,NULL,3,7)"), "23505");
+        sql.run("INSERT INTO t VALUES (7,'x',3,7)");
+        // Nobody sees the columns that they are over, and they follow the others.
+        assert_eq!(sql.one("SELECT * FROM t WHERE lower(a) = 'x'"), "7|x|3|7");
+        assert_eq!(
+            sql.run("UPDATE t SET a = 'Y' WHERE lower(a) = 'x'"),
+            "UPDATE 1"
+        );
+        sql.run("ALTER TABLE t RENAME COLUMN a TO aa; ALTER TABLE t ADD COLUMN d TEXT DEFAULT 'd'");
+        assert_eq!(sql.state("INSERT INTO t VALUES (8,'Abc',7,1,'e')"), "23505");
+        assert_eq!(
+            sql.rows("INSERT INTO t (id, aa, b) VALUES (8,'new',7) RETURNING *"),
+            ["8|new|7|NULL|d"]
+        );
+        assert_eq!(
+            sql.one("SELECT id FROM t WHERE lower(aa) = 'y' AND b > 1"),
+            "7"
+        );
+        assert_eq!(
+            sql.sorted("SELECT indexdef FROM pg_indexes WHERE indexname <> 't_pkey'"),
+            [
+                "CREATE UNIQUE INDEX lo ON public.t USING csb (lower(\"aa\")) WHERE (b > 1)",
+                "CREATE UNIQUE INDEX t_expr_b_idx ON public.t USING csb ((c + 1), b) \
+                 WHERE (\"aa\" IS NULL)",
+            ]
+        );
+        assert_eq!(
+            sql.rows(
+                "SELECT attname FROM pg_attribute WHERE attrelid = 't'::regclass AND attnum > 0"
+            ),
+            ["id", "aa", "b", "c", "d"]
+        );
+        assert_eq!(
+            sql.sorted(
+                "SELECT indkey::text, indpred IS NULL, indexprs IS NULL FROM pg_index \
+                 WHERE indrelid = 't'::regclass"
+            ),
+            ["0 3|false|false", "0|false|false", "1|true|true"]
+        );
+        // They are no constraints, and go with their columns.
+        assert_eq!(
+            sql.rows("SELECT conname FROM pg_constraint WHERE conrelid = 't'::regclass"),
+            ["t_pkey"]
+        );
+        sql.run("ALTER TABLE t DROP COLUMN aa");
+        assert_eq!(sql.rows("SELECT indexname FROM pg_indexes"), ["t_pkey"]);
+        assert_eq!(sql.one("SELECT * FROM t WHERE id = 8"), "8|7|NULL|d");
+        assert_eq!(
+            sql.one("SELECT count(DISTINCT column_name) FROM freestone_columns('t')"),
+            "4"
+        );
+    }
+}
+
+#[test]
+fn conditions_lead_to_indexes_over_expressions() {
+    let sql = filled("column");
+    let queries = [
+        (
+            "SELECT a FROM t WHERE lower(b || '!') = 'name 17!' AND a < 900",
+            "lower(b || '!') =",
+        ),
+        (
+            "SELECT a FROM t WHERE a = 7919 AND b IS NULL",
+            "CASE WHEN b IS NULL",
+        ),
+        (
+            "SELECT a FROM t WHERE a = 38 AND c < 10",
+            "CASE WHEN c IS NOT NULL",
+        ),
+        (
+            "SELECT t.a FROM t JOIN generate_series(1, 9) g ON g = t.a WHERE lower(t.b || '!') = 'x'",
+            "lower(b || '!') =",
+        ),
+    ];
+    let before: Vec<_> = queries.iter().map(|(query, _)| sql.sorted(query)).collect();
+    sql.run("CREATE INDEX ON t (lower(b || '!')); CREATE INDEX ON t (a) WHERE b IS NULL");
+    sql.run("CREATE INDEX ON t (a) WHERE c IS NOT NULL; VACUUM t");
+    for ((query, wanted), before) in queries.iter().zip(before) {
+        assert_eq!(sql.sorted(query), before, "{query}");
+        let text = sql.rows(&format!("EXPLAIN {query}")).join("\n");
+        assert!(text.contains(wanted), "{query}: {text}");
+    }
+    // An outer join may add rows without a value: its expression is computed for them.
+    sql.run("CREATE INDEX ON t ((coalesce(b, 'none')))");
+    let outer = "SELECT g FROM generate_series(-1, 0) g LEFT JOIN t ON t.a = g AND t.a < 0 \
+                 WHERE coalesce(t.b, 'none') = 'none'";
+    assert_eq!(sql.sorted(outer), ["-1", "0"]);
+    for query in [
+        "EXPLAIN SELECT a FROM t WHERE a = 7919 AND (b IS NULL OR c > 0)",
+        "EXPLAIN SELECT a FROM t WHERE a = 7919",
+    ] {
+        let text = sql.rows(query).join("\n");
+        assert!(!text.contains("CASE"), "{text}");
+    }
+    let text = sql
+        .rows("EXPLAIN ANALYZE SELECT a FROM t WHERE lower(b || '!') = 'name 499!' AND a = 1")
+        .join("\n");
+    assert!(text.contains("blocks_by_index=1"), "{text}");
+}
+
+#[test]
+fn hidden_columns_follow_every_change_and_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    {
+        let database = freestone::Database::open(directory.path()).unwrap();
+        let sql = Sql::on(&database);
+        sql.run("CREATE TABLE u (email TEXT, gone TIMESTAMP, n INT GENERATED ALWAYS AS (length(email)) STORED)");
+        sql.run(
+            "CREATE UNIQUE INDEX live ON u (email) WHERE gone IS NULL; CREATE INDEX ON u ((n + 1))",
+        );
+        sql.run("INSERT INTO u VALUES ('x', now()), ('x', now()), ('x', NULL)");
+        assert_eq!(sql.state("INSERT INTO u VALUES ('x', NULL)"), "23505");
+        sql.run("INSERT INTO u SELECT 'e' || g FROM generate_series(1, 20000) g");
+        assert_eq!(
+            sql.state("INSERT INTO u SELECT 'e' || g FROM generate_series(20000, 40001) g"),
+            "23505"
+        );
+        sql.run("UPDATE u SET gone = now() WHERE email LIKE 'e1%'; VACUUM u");
+        sql.run("INSERT INTO u VALUES ('e11')");
+        sql.run("MERGE INTO u USING (VALUES ('e2')) v (e) ON u.email = v.e WHEN MATCHED THEN UPDATE SET email = 'merged'");
+        sql.run(
+            "BEGIN; CREATE UNIQUE INDEX p ON u (n) WHERE n > 6; INSERT INTO u VALUES ('1234567')",
+        );
+        assert_eq!(sql.state("INSERT INTO u VALUES ('7654321')"), "23505");
+        sql.run("ROLLBACK");
+    }
+    let database = freestone::Database::open(directory.path()).unwrap();
+    let sql = Sql::on(&database);
+    assert_eq!(
+        sql.one("SELECT count(*) FROM u WHERE email = 'e11' AND gone IS NULL"),
+        "1"
+    );
+    assert_eq!(
+        sql.one("SELECT email FROM u WHERE n + 1 = 7 AND email LIKE 'm%'"),
+        "merged"
+    );
+    assert_eq!(sql.state("INSERT INTO u VALUES ('merged')"), "23505");
+    sql.run(
+        "INSERT INTO u VALUES ('e2'); DROP INDEX live, u_expr_idx; INSERT INTO u VALUES ('e2')",
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM pg_indexes"), "0");
+}
+
+#[test]
+fn elements_of_indexes_are_checked() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT, d DATE)");
+    for (statement, state) in [
+        ("CREATE INDEX ON t (random())", "42P17"),
+        ("CREATE INDEX ON t (a) WHERE d < now()", "42P17"),
+        ("CREATE INDEX ON t (a) WHERE 5", "42804"),
+        ("CREATE INDEX ON t ((a + (SELECT 1)))", "0A000"),
+        ("CREATE INDEX ON t (zz)", "42703"),
+        ("CREATE INDEX ON t ((zz + 1))", "42703"),
+        ("CREATE INDEX ON t (count(*))", "42803"),
+        ("CREATE INDEX ON t USING gin (b)", "0A000"),
+        ("CREATE INDEX ON t USING brin (a)", "0A000"),
+        ("CREATE INDEX ON t USING nosuch (a)", "42704"),
+        ("CREATE INDEX ON t (a text_ops)", "42804"),
+        ("CREATE INDEX ON t (a nosuch_ops)", "42704"),
+        ("CREATE INDEX ON t (b COLLATE nosuch)", "42704"),
+        ("CREATE INDEX ON t (a) INCLUDE (zz)", "42703"),
+        ("CREATE TABLE l (LIKE t INCLUDING ALL)", ""),
+    ] {
+        let found = match state {
+            "" => sql.run(statement).replace("CREATE TABLE", ""),
+            _ => sql.state(statement),
+        };
+        assert_eq!(found, state, "{statement}");
+    }
+    sql.run("CREATE INDEX ON t (a int4_ops DESC NULLS LAST, b text_pattern_ops)");
+    sql.run("CREATE INDEX ON t USING hash ((b COLLATE \"C\")); CREATE INDEX ON t (a) INCLUDE (b)");
+    sql.run("CREATE INDEX ON t ((d + 1), (d + 1))");
+    assert_eq!(
+        sql.sorted("SELECT indexname FROM pg_indexes WHERE tablename = 't'"),
+        ["t_a_b_idx", "t_a_idx", "t_b_idx", "t_expr_expr1_idx"]
+    );
+    assert_eq!(sql.state("ALTER TABLE t ALTER COLUMN d TYPE TEXT"), "0A000");
+    assert_eq!(
+        sql.state("CREATE TABLE m (LIKE t INCLUDING INDEXES)"),
+        "0A000"
+    );
+}

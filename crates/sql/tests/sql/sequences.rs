@@ -295,7 +295,7 @@ fn copy_fills_identity_columns_that_are_not_listed() {
 #[test]
 fn the_sequence_comes_and_goes_with_its_column() {
     let sql = Sql::new();
-    let sequences = "SELECT sequence_name FROM information_schema.sequences ORDER BY 1";
+    let sequences = "SELECT sequencename FROM pg_sequences ORDER BY 1";
     sql.run(
         "CREATE SEQUENCE t_id_seq; CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY, v INT)",
     );

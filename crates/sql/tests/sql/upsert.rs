@@ -183,3 +183,50 @@ fn merge_does_each_row_once() {
         assert_eq!(sql.one("SELECT n FROM stock WHERE item = 'q'"), "NULL");
     }
 }
+
+#[test]
+fn conflicts_are_inferred_from_expressions_and_conditions() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT PRIMARY KEY, a TEXT, b INT, c INT); INSERT INTO t VALUES (1,'ABC',2,0)");
+    sql.run(
+        "CREATE UNIQUE INDEX lo ON t (lower(a)) WHERE b > 1; CREATE UNIQUE INDEX ON t (c, abs(b))",
+    );
+    let insert = "INSERT INTO t VALUES (8,'aBc',5,1) ON CONFLICT";
+    for target in [
+        "(lower(a)) WHERE b > 1",
+        "(LOWER(t.a) text_ops) WHERE (b > 1)",
+        "(lower(a) COLLATE \"C\") WHERE t.b > 1",
+        "",
+    ] {
+        let statement = format!("{insert} {target} DO NOTHING");
+        assert_eq!(sql.run(&statement), "INSERT 0 0", "{target}");
+    }
+    for (target, state) in [
+        ("(lower(a))", "42P10"),
+        ("(lower(a)) WHERE b > 2", "42P10"),
+        ("(upper(a)) WHERE b > 1", "42P10"),
+        ("(c)", "42P10"),
+        ("(nosuch(a))", "42883"),
+        ("(zz)", "42703"),
+        ("ON CONSTRAINT lo", "42704"),
+        // Another key than that is met.
+        ("(id)", "23505"),
+        ("(id) WHERE b > 7", "23505"),
+        ("(abs(b), c)", "23505"),
+    ] {
+        assert_eq!(
+            sql.state(&format!("{insert} {target} DO NOTHING")),
+            state,
+            "{target}"
+        );
+    }
+    assert_eq!(
+        sql.rows(&format!(
+            "{insert} (lower(a)) WHERE b > 1 DO UPDATE SET c = excluded.c + 100, b = 1 \
+             WHERE t.b > 0 RETURNING *"
+        )),
+        ["1|ABC|1|101"]
+    );
+    // The row is in the index no more.
+    assert_eq!(sql.run(&format!("{insert} DO NOTHING")), "INSERT 0 1");
+}

@@ -109,6 +109,7 @@ impl Block {
                     modifier: None,
                     declared: None,
                     generated: false,
+                    hidden: None,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

@@ -19,6 +19,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 

@@ -5,7 +5,8 @@
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
-//! created types or generated columns 5, one with partitioned tables 6.
+//! created types or generated columns 5, one with partitioned tables or with indexes over
+//! expressions or conditions 6.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ pub const FUNCTIONS_VERSION: u32 = 4;
 /// know them would store wrong values in.
 pub const TYPES_VERSION: u32 = 5;
 /// Version of a manifest with partitioned tables, which a program that does not know them would
-/// take for empty ones.
+/// take for empty ones, or with columns that are there for indexes, which it would show.
 pub const PARTITIONED_VERSION: u32 = 6;
 /// The newest that is read.
 const NEWEST_VERSION: u32 = PARTITIONED_VERSION;
@@ -125,17 +126,19 @@ pub struct ManifestTable {
 impl Manifest {
     /// The version of its form.
     fn format(&self) -> u32 {
-        let tables = self
-            .schemas
-            .values()
-            .flat_map(|schema| schema.tables.values());
-        if tables.clone().any(|table| table.schema.is_in_partitions()) {
+        let tables = || {
+            self.schemas
+                .values()
+                .flat_map(|schema| schema.tables.values())
+        };
+        let columns = || tables().flat_map(|table| &table.schema.columns);
+        let hidden = columns().any(|column| column.hidden.is_some());
+        if hidden || tables().any(|table| table.schema.is_in_partitions()) {
             return PARTITIONED_VERSION;
         }
-        let mut columns = tables.flat_map(|table| &table.schema.columns);
         let mut schemas = self.schemas.values();
         let is_new = |column: &Column| column.declared.is_some() || column.generated;
-        if schemas.any(|schema| !schema.types.is_empty()) || columns.any(is_new) {
+        if schemas.any(|schema| !schema.types.is_empty()) || columns().any(is_new) {
             return TYPES_VERSION;
         }
         let mut schemas = self.schemas.values();

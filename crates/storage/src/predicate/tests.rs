@@ -15,6 +15,7 @@ fn schema() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![

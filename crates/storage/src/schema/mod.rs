@@ -63,6 +63,21 @@ pub struct Column {
     /// Whether its values are computed from the others of a row, by its default.
     #[serde(default, skip_serializing_if = "is_false")]
     pub generated: bool,
+    /// Why the table has it, if nobody declared it: an index is over it. Such columns are
+    /// generated and stand behind all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Hidden>,
+}
+
+/// Columns that a table has for an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hidden {
+    /// The value of an expression.
+    Expression,
+    /// TRUE for the rows of a partial index, NULL for others: a row with a NULL is in no key and
+    /// in no look-up. It is the last column of its index.
+    Condition,
 }
 
 impl Column {
@@ -86,7 +101,7 @@ impl Column {
 }
 
 /// PRIMARY KEY or UNIQUE over some columns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// Constraint name.
     pub name: String,
@@ -94,6 +109,12 @@ pub struct Key {
     pub columns: Vec<usize>,
     /// Whether it is the primary key.
     pub primary: bool,
+    /// Whether it was made by CREATE UNIQUE INDEX, and is no constraint.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub of_index: bool,
+    /// When it is checked.
+    #[serde(default, skip_serializing_if = "Deferral::is_never")]
+    pub deferral: Deferral,
 }
 
 /// CHECK: a condition that is FALSE for no row.
@@ -252,6 +273,24 @@ impl TableSchema {
     /// Position of the column called `name` (exact case).
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The columns that were declared; those behind them are there for indexes.
+    pub fn declared(&self) -> &[Column] {
+        let hidden = self.columns.iter().position(|c| c.hidden.is_some());
+        &self.columns[..hidden.unwrap_or(self.columns.len())]
+    }
+
+    /// Those of some columns that people are shown: all but the conditions of partial indexes.
+    pub fn shown<'a>(&'a self, columns: &'a [usize]) -> impl Iterator<Item = &'a Column> {
+        let columns = columns.iter().filter_map(|at| self.columns.get(*at));
+        columns.filter(|column| column.hidden != Some(Hidden::Condition))
+    }
+
+    /// The column that says which rows an index over these columns has, if not all.
+    pub fn condition(&self, columns: &[usize]) -> Option<&Column> {
+        let column = self.columns.get(*columns.last()?)?;
+        (column.hidden == Some(Hidden::Condition)).then_some(column)
     }
 
     /// Checks that all columns of keys and indexes can be in one.

@@ -193,6 +193,7 @@ mod tests {
                 identity: None,
                 declared: None,
                 generated: false,
+                hidden: None,
                 modifier: Some(declared),
             };
             assert_eq!(column(kind).type_name(), shown);

@@ -54,6 +54,7 @@ impl Attribute {
             modifier: self.modifier,
             declared: self.declared,
             generated: false,
+            hidden: None,
         }
     }
 }

@@ -116,18 +116,19 @@ impl Transaction {
             // Columns or rows that the transaction has declared or written anew are
             // in the draft alone, and so are blocks that are not committed yet.
             let known = known.filter(|_| !self.is_redefined(&draft));
+            let when = (first, Some(&self.deferred));
+            let mut left = false;
             if known.is_none() {
-                super::keys::check(&draft, &latest_view(&own), &own, first)?;
+                left |= super::keys::check(&draft, &latest_view(&own), &own, when)?;
             }
             if let Some(known) = &known {
-                super::keys::check(known, &latest_view(&renamed), &renamed, first)?;
+                left |= super::keys::check(known, &latest_view(&renamed), &renamed, when)?;
             }
             if let Some(added) = self.only_added(&draft).filter(|_| known.is_some()) {
-                super::keys::check(&added, &latest_view(&own), &own, first)?;
+                left |= super::keys::check(&added, &latest_view(&own), &own, when)?;
             }
             let newest = known.as_ref().unwrap_or(&draft);
-            let when = (first, Some(&self.deferred));
-            let left = references::check(&[&catalog, &self.catalog], &all, newest, when)?;
+            left |= references::check(&[&catalog, &self.catalog], &all, newest, when)?;
             self.unchecked |= left;
         }
         // What was checked earlier was checked against less.
@@ -197,7 +198,7 @@ impl Transaction {
     /// As [`Transaction::check_keys`], of all rows and in the newest state.
     pub(super) fn check_own_keys(&self, table: &Table, own: &Arc<OwnChanges>) -> Result<()> {
         let own = self.store.locks.renamed(table.id, own);
-        super::keys::check(table, &latest_view(&own), &own, 0)
+        super::keys::check(table, &latest_view(&own), &own, (0, None)).map(|_| ())
     }
 }
 

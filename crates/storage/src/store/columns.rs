@@ -11,8 +11,8 @@ use arrow_array::ArrayRef;
 use std::sync::Arc;
 
 impl CatalogEdit {
-    /// Adds a column at the end. Rows that are there have `value`, an array of
-    /// one, in it.
+    /// Adds a column behind those that were declared. Rows that are there have `value`, an
+    /// array of one, in it.
     ///
     /// # Errors
     /// 42701 for a name that is taken, 54011 for too many columns, 23502 if rows
@@ -43,9 +43,9 @@ impl CatalogEdit {
                 return Err(Error::invalid("23502", message).with_hint(hint));
             }
             let place = Place::Missing(to_hex(value, &column)?);
-            let mut schema = (*table.schema).clone();
-            schema.columns.push(column);
-            moved(table, schema, |places| places.push(place.clone()))
+            let at = table.schema.declared().len();
+            let schema = with(&table.schema, at, column);
+            moved(table, schema, |places| places.insert(at, place.clone()))
         })
     }
 
@@ -66,7 +66,7 @@ impl CatalogEdit {
                 Error::invalid("42703", message)
             };
             let number = table.schema.index_of(name).ok_or_else(missing)?;
-            if table.schema.columns.len() == 1 {
+            if table.schema.declared().len() == 1 && number == 0 {
                 let message = format!("\"{name}\" is the only column of \"{}\"", table.name);
                 return Err(Error::invalid("42P16", message).with_hint("Use DROP TABLE."));
             }
@@ -92,7 +92,28 @@ impl CatalogEdit {
         let columns = known.iter().flat_map(|table| &table.schema.columns);
         self.remove_sequences_of(columns.filter(|column| column.name == name));
         self.tell_sequences(table, Some(name), None);
-        Ok(())
+        self.drop_unused(table)
+    }
+
+    /// Removes the columns that were there for an index which is no more.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone or has rows in no block.
+    pub fn drop_unused(&mut self, table: TableId) -> Result<()> {
+        let Some(known) = self.catalog().table_by_id(table) else {
+            return Ok(());
+        };
+        let schema = &known.schema;
+        let is_used = |number: usize| {
+            let mut indexes = schema.indexes.iter();
+            indexes.any(|index| index.columns.contains(&number))
+        };
+        let mut columns = schema.columns.iter().enumerate();
+        let unused = columns.find(|(number, column)| column.hidden.is_some() && !is_used(*number));
+        match unused.map(|(_, column)| column.name.clone()) {
+            Some(name) => self.drop_column(table, &name),
+            None => Ok(()),
+        }
     }
 }
 
@@ -130,6 +151,23 @@ fn shift(columns: &mut [usize], number: usize) {
         .iter_mut()
         .filter(|column| **column > number)
         .for_each(|column| *column -= 1);
+}
+
+/// The schema with one column more; numbers from its place on move down. Foreign keys, checks
+/// and comments are about columns before it.
+fn with(schema: &TableSchema, at: usize, column: Column) -> TableSchema {
+    let mut schema = schema.clone();
+    schema.columns.insert(at, column);
+    let keys = schema.keys.iter_mut().map(|key| &mut key.columns);
+    let indexes = schema.indexes.iter_mut().map(|index| &mut index.columns);
+    for number in keys
+        .chain(indexes)
+        .flatten()
+        .filter(|number| **number >= at)
+    {
+        *number += 1;
+    }
+    schema
 }
 
 /// The schema without a column and what depends on it; numbers behind it move up.

@@ -174,10 +174,8 @@ impl Store {
             // Nothing was committed since keys were checked: then they are right,
             // but for blocks of the transaction's own.
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
-            if own.keys_changed && !checked {
-                transaction.check_own_keys(table, own)?;
-            }
             if own.keys_changed && !checked || transaction.unchecked {
+                transaction.check_own_keys(table, own)?;
                 references::check(&[now], &renamed, table, (0, None))?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {

@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::delta::Fragment;
 use crate::error::{Error, Result};
 use crate::ids::TableId;
-use crate::schema::{Column, Comments, Key, TableOptions, TableSchema};
+use crate::schema::{Column, Comments, Identity, Key, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
 
@@ -103,6 +103,49 @@ impl CatalogEdit {
         let blocks = table.blocks().to_vec();
         let renamed = table.with(to, table.options.clone(), blocks);
         self.put(schema, renamed)
+    }
+
+    /// Puts a table into another schema.
+    ///
+    /// # Errors
+    /// 3F000, 42P01, 42P07 for a name that is taken there.
+    pub fn move_table(&mut self, schema: &str, name: &str, to: &str) -> Result<()> {
+        self.free_name(to, name)?;
+        let table = self.remove(schema, name)?;
+        let mut indexes = table.schema.indexes.iter();
+        let taken = indexes.find(|index| self.catalog.index(to, &index.name).is_some());
+        if let Some(index) = taken {
+            let message = format!("relation \"{}\" already exists", index.name);
+            return Err(Error::invalid("42P07", message));
+        }
+        let (options, blocks) = (table.options.clone(), table.blocks().to_vec());
+        self.put(to, table.with(name, options, blocks))
+    }
+
+    /// Makes a column's identity another one, or none: then its sequence goes.
+    ///
+    /// # Errors
+    /// 42P01 if the table is no more.
+    pub fn set_identity(
+        &mut self,
+        table: TableId,
+        column: usize,
+        identity: Option<Identity>,
+    ) -> Result<()> {
+        let mut gone = None;
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            if let Some(column) = schema.columns.get_mut(column) {
+                if identity.is_none() {
+                    gone = Some(column.clone());
+                    column.default = None;
+                }
+                column.identity = identity;
+            }
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })?;
+        self.remove_sequences_of(&gone);
+        Ok(())
     }
 
     /// Adds a key, whose index was built over the blocks of the table `seen`, to

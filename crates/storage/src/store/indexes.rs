@@ -204,7 +204,11 @@ impl CatalogEdit {
     pub fn drop_index(&mut self, schema: &str, name: &str) -> Result<()> {
         let missing = || Error::invalid("42704", format!("index \"{name}\" does not exist"));
         let (table, index) = self.catalog().index(schema, name).ok_or_else(missing)?;
-        if table.schema.is_of_key(index) {
+        let mut keys = table.schema.keys.iter();
+        let key = keys.find(|key| key.name == name && key.of_index);
+        let alone =
+            key.is_some_and(|key| self.catalog().referring(table.id, &key.columns).is_empty());
+        if table.schema.is_of_key(index) && !alone {
             let message = format!(
                 "index \"{name}\" cannot be dropped: constraint \"{name}\" of table \"{}\" needs it",
                 table.name
@@ -215,8 +219,10 @@ impl CatalogEdit {
         self.change(table, |table| {
             let mut schema = (*table.schema).clone();
             schema.indexes.retain(|index| index.name != name);
+            schema.keys.retain(|key| key.name != name);
             schema.prune_comments();
             Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
-        })
+        })?;
+        self.drop_unused(table)
     }
 }

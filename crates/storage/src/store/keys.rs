@@ -1,19 +1,30 @@
 //! PRIMARY KEY and UNIQUE: no two rows with the same key.
 
+use super::references::Deferred;
 use crate::delta::{Fragment, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowPlace;
 use crate::scan::KeyLookUp;
-use crate::schema::{ColumnType, Key, Value};
+use crate::schema::{Column, ColumnType, Key, Value};
 use crate::table::Table;
 
 /// Checks the keys of a transaction's rows from its row `first` on against all
-/// rows that `view` sees.
+/// rows that `view` sees, but for those that are deferred. Says whether there are such keys.
 ///
 /// # Errors
 /// 23505 naming constraint, columns and values.
-pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64) -> Result<()> {
+pub(super) fn check(
+    table: &Table,
+    view: &ReadView,
+    own: &OwnChanges,
+    (first, deferred): (u64, Option<&Deferred>),
+) -> Result<bool> {
+    let mut skipped = false;
     for key in &table.schema.keys {
+        if deferred.is_some_and(|all| all.has(table.id, &key.name, key.deferral)) {
+            skipped = true;
+            continue;
+        }
         let prepared = KeyLookUp::prepare(&table.schema, &key.columns, &[])?;
         for fragment in &own.fragments {
             if fragment.first() + fragment.len() as u64 <= first {
@@ -37,7 +48,7 @@ pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64
             }
         }
     }
-    Ok(())
+    Ok(skipped)
 }
 
 /// The values of some columns of a row; `None` if one is NULL.
@@ -61,10 +72,10 @@ fn duplicate(table: &Table, key: &Key, values: &[Value]) -> Error {
 
 /// Columns and their values, as PostgreSQL shows them: `(a, b)=(1, x)`.
 pub(super) fn described(table: &Table, columns: &[usize], values: &[Value]) -> String {
-    let columns = columns.iter().map(|column| &table.schema.columns[*column]);
-    let names: Vec<&str> = columns.clone().map(|column| column.name.as_str()).collect();
-    let shown: Vec<String> = columns
-        .zip(values)
+    let columns: Vec<&Column> = table.schema.shown(columns).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let shown = columns.iter().zip(values);
+    let shown: Vec<String> = shown
         .map(|(column, value)| show(&column.kind, value))
         .collect();
     format!("({})=({})", names.join(", "), shown.join(", "))

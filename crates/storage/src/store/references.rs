@@ -39,14 +39,14 @@ pub(super) struct Deferred {
 }
 
 impl Deferred {
-    /// Whether a foreign key of a table is checked at the end of the transaction.
-    fn has(&self, table: TableId, key: &ForeignKey) -> bool {
-        let initially = match key.deferral {
+    /// Whether a constraint of a table is checked at the end of the transaction.
+    pub(super) fn has(&self, table: TableId, name: &str, deferral: Deferral) -> bool {
+        let initially = match deferral {
             Deferral::Never => return false,
             Deferral::Possible => false,
             Deferral::Initial => true,
         };
-        let named = self.named.get(&(table, key.name.clone())).copied();
+        let named = self.named.get(&(table, name.to_owned())).copied();
         named.or(self.all).unwrap_or(initially)
     }
 
@@ -82,7 +82,7 @@ pub(super) fn check(
         return Ok(false);
     };
     let is_deferred = |child: &Table, key: &ForeignKey| {
-        deferred.is_some_and(|deferred| deferred.has(child.id, key))
+        deferred.is_some_and(|deferred| deferred.has(child.id, &key.name, key.deferral))
     };
     let mut skipped = false;
     for key in &table.schema.foreign_keys {

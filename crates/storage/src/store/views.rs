@@ -33,20 +33,21 @@ impl CatalogEdit {
         Ok(())
     }
 
-    /// Calls a view otherwise; its owner and what others were granted stay.
+    /// Calls a view otherwise, maybe in another schema; its owner and what others were granted
+    /// stay.
     ///
     /// # Errors
     /// 3F000, 42P01, 42P07.
-    pub fn rename_view(&mut self, schema: &str, name: &str, to: &str) -> Result<()> {
-        self.free_name(schema, to)?;
+    pub fn rename_view(&mut self, schema: &str, name: &str, to: (&str, &str)) -> Result<()> {
+        self.free_name(to.0, to.1)?;
         let view = self.schema(schema)?.views.remove(name);
         let view = view.ok_or_else(|| no_view(name))?;
         let renamed = View {
-            name: to.to_string(),
+            name: to.1.to_string(),
             ..view
         };
-        self.schema(schema)?.views.insert(to.to_string(), renamed);
-        let (from, to) = (Object::view(schema, name), Object::view(schema, to));
+        self.schema(to.0)?.views.insert(to.1.to_string(), renamed);
+        let (from, to) = (Object::view(schema, name), Object::view(to.0, to.1));
         if self.catalog.roles.knows(&from) {
             let access = self.catalog.roles.access(&from);
             let roles = self.roles_mut();

@@ -85,6 +85,7 @@ fn load(sample: &Sample, layout: Layout, sort_by: Option<String>) -> Home {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let schema = TableSchema {
         columns: (0..sample.columns.len()).map(column).collect(),

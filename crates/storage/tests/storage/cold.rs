@@ -39,6 +39,7 @@ fn write(path: &Path, blocks: usize) {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let schema = Arc::new(TableSchema {
         columns: (0..COLUMNS).map(column).collect(),

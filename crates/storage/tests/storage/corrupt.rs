@@ -66,6 +66,7 @@ impl Patient {
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         };
         let schema = TableSchema {
             columns: vec![column],

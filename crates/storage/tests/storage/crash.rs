@@ -67,6 +67,7 @@ fn columns() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![

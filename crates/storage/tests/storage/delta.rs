@@ -283,6 +283,7 @@ fn keys_of_the_delta() {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![
@@ -293,6 +294,7 @@ fn keys_of_the_delta() {
         name: "k".into(),
         columns: vec![0],
         primary: true,
+        ..freestone_storage::Key::default()
     }];
     let delta = freestone_storage::Delta::new(Arc::new(columns), 5);
     let shape = TupleShape::of(delta.schema());

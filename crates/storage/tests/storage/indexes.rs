@@ -346,6 +346,7 @@ fn keys_are_found_in_blocks_in_and_out_of_their_order() {
             name: "k".into(),
             columns: columns.clone(),
             primary: false,
+            ..Key::default()
         });
         model.schema.index_keys();
         for layout in Layout::ALL {
@@ -377,6 +378,7 @@ fn the_index_of_a_key_stays_while_the_key_does() {
         name: "k".into(),
         columns: vec![1],
         primary: false,
+        ..Key::default()
     });
     fill(&home, &model, &[options(Layout::Row, 60_000)], 400);
     let drop = |edit: &mut freestone_storage::CatalogEdit| edit.drop_index(DEFAULT_SCHEMA, "k");

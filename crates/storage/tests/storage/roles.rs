@@ -17,6 +17,7 @@ fn columns() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![column],

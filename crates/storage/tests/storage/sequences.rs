@@ -46,6 +46,7 @@ fn identity_table(store: &Store) {
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         };
         let always = true;
         let schema = TableSchema {

@@ -25,6 +25,7 @@ fn schema(columns: usize) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

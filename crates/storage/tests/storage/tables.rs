@@ -146,6 +146,7 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

@@ -22,6 +22,7 @@ fn columns() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],
@@ -29,6 +30,7 @@ fn columns() -> TableSchema {
             name: "t_key".into(),
             columns: vec![0],
             primary: true,
+            ..Key::default()
         }],
         ..TableSchema::default()
     }

@@ -40,6 +40,7 @@ pub fn column(name: &str) -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 
@@ -51,6 +52,7 @@ pub fn schema(columns: &[String], name: &str) -> TableSchema {
             name: format!("{name}_key"),
             columns: vec![0],
             primary: true,
+            ..Key::default()
         }],
         ..TableSchema::default()
     }

@@ -149,6 +149,7 @@ impl Side {
             modifier: None,
             declared: None,
             generated: false,
+            hidden: None,
         });
         let schema = TableSchema {
             columns: columns.collect(),

@@ -1,22 +1,54 @@
 //! Indexes and constraints.
 
-use freestone_storage::{Deferral, ForeignAction, IndexDefinition, Table, UserTypeKind};
+use datafusion::sql::sqlparser::ast::Expr;
+use freestone_storage::{Column, Deferral, ForeignAction, IndexDefinition, Table, UserTypeKind};
 
 use super::CONSTRAINTS;
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
 };
 use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
+use crate::plan::expression::{condition_of, parse_expr, printed};
 use crate::plan::relations::Relations;
 
-/// Names of columns, as SQL lists them.
+/// Names of columns, as SQL lists them, and expressions.
 fn listed(table: &Table, columns: &[usize]) -> String {
-    let names = columns
-        .iter()
-        .filter_map(|at| table.schema.columns.get(*at));
-    let names: Vec<String> = names.map(|column| quoted(&column.name)).collect();
-    names.join(", ")
+    let elements: Vec<String> = table.schema.shown(columns).map(element).collect();
+    elements.join(", ")
+}
+
+/// A column, or the expression of a hidden one, as CREATE INDEX has it.
+fn element(column: &Column) -> String {
+    let expression = column
+        .default
+        .as_deref()
+        .filter(|_| column.hidden.is_some());
+    match expression {
+        None => quoted(&column.name),
+        // A call needs no brackets.
+        Some(text) => match parse_expr(text) {
+            Ok(Expr::Function(_)) => text.to_owned(),
+            _ => format!("({text})"),
+        },
+    }
+}
+
+/// The condition of a partial index.
+fn condition(table: &Table, index: &IndexDefinition) -> Option<String> {
+    let column = table.schema.condition(&index.columns)?;
+    let condition = condition_of(column).ok()?;
+    Some(format!("({})", printed(&condition)))
+}
+
+/// The expressions of an index, if it has any.
+fn expressions(table: &Table, index: &IndexDefinition) -> Option<String> {
+    let shown = table.schema.shown(&index.columns);
+    let hidden = shown.filter(|column| column.hidden.is_some());
+    let all: Vec<&str> = hidden
+        .filter_map(|column| column.default.as_deref())
+        .collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// The name of a table by which it is found: without its schema where that is looked in anyway.
@@ -38,13 +70,15 @@ fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
     } else {
         ""
     };
+    let condition = condition(table, index).map(|text| format!(" WHERE {text}"));
     format!(
-        "CREATE {unique}INDEX {} ON {}.{} USING {} ({})",
+        "CREATE {unique}INDEX {} ON {}.{} USING {} ({}){}",
         quoted(&index.name),
         quoted(shown_schema(schema)),
         quoted(&table.name),
         index.kind,
-        listed(table, &index.columns)
+        listed(table, &index.columns),
+        condition.unwrap_or_default()
     )
 }
 
@@ -55,23 +89,45 @@ fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
     of.next().map(|key| key.primary)
 }
 
+/// Whether the key of an index, if it is of one, is never deferred.
+fn is_immediate(table: &Table, index: &IndexDefinition) -> bool {
+    let mut keys = table.schema.keys.iter();
+    !keys.any(|key| key.name == index.name && !key.deferral.is_never())
+}
+
+/// When a constraint is checked, as its definition says it.
+fn deferred(deferral: Deferral) -> &'static str {
+    match deferral {
+        Deferral::Never => "",
+        Deferral::Possible => " DEFERRABLE",
+        Deferral::Initial => " DEFERRABLE INITIALLY DEFERRED",
+    }
+}
+
 /// Indexes by their numbers.
 pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let Some(table) = &one.table else { continue };
         for index in &table.schema.indexes {
             let key = key_of(table, index);
-            let columns = numbers(&index.columns);
+            let columns = table.schema.shown(&index.columns);
+            let columns = columns
+                .zip(&index.columns)
+                .map(|(column, at)| match column.hidden {
+                    None => *at as i32 + 1,
+                    Some(_) => 0,
+                });
+            let columns: Vec<i32> = columns.collect();
             let zeros = vec![0; columns.len()];
             let count = columns.len() as i64;
-            facts.add([
+            let mut told: Vec<(&'static str, Fact)> = vec![
                 ("indexrelid", index_number(table, index.number).into()),
                 ("indrelid", one.number.into()),
                 ("indnatts", count.into()),
                 ("indnkeyatts", count.into()),
                 ("indisunique", key.is_some().into()),
                 ("indisprimary", key.unwrap_or(false).into()),
-                ("indimmediate", true.into()),
+                ("indimmediate", is_immediate(table, index).into()),
                 ("indisvalid", true.into()),
                 ("indisready", true.into()),
                 ("indislive", true.into()),
@@ -81,7 +137,15 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indclass", zeros.clone().into()),
                 ("indoption", zeros.into()),
                 ("definition", text(&one.schema, table, index).into()),
-            ]);
+            ];
+            let texts = [
+                ("indexprs", expressions(table, index)),
+                ("indpred", condition(table, index)),
+            ];
+            for (name, text) in texts {
+                told.extend(text.map(|text| (name, text.into())));
+            }
+            facts.add_told(told);
         }
     }
 }
@@ -123,11 +187,17 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             constraint_number(table, place - 1)
         };
         for key in &schema.keys {
+            let number = next();
+            if key.of_index {
+                continue;
+            }
             let word = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
             facts.add([
-                ("oid", next().into()),
+                ("oid", number.into()),
                 ("tableoid", CONSTRAINTS.into()),
                 ("conname", key.name.as_str().into()),
+                ("condeferrable", (!key.deferral.is_never()).into()),
+                ("condeferred", (key.deferral == Deferral::Initial).into()),
                 ("connamespace", namespace.into()),
                 ("contype", if key.primary { "p" } else { "u" }.into()),
                 ("convalidated", true.into()),
@@ -137,7 +207,12 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conislocal", true.into()),
                 (
                     "definition",
-                    format!("{word} ({})", listed(table, &key.columns)).into(),
+                    format!(
+                        "{word} ({}){}",
+                        listed(table, &key.columns),
+                        deferred(key.deferral)
+                    )
+                    .into(),
                 ),
             ]);
         }
@@ -172,11 +247,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                     definition.push_str(&format!(" ON {word} {what}"));
                 }
             }
-            definition.push_str(match foreign.deferral {
-                Deferral::Never => "",
-                Deferral::Possible => " DEFERRABLE",
-                Deferral::Initial => " DEFERRABLE INITIALLY DEFERRED",
-            });
+            definition.push_str(deferred(foreign.deferral));
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),

@@ -173,7 +173,7 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
     let mut all = Vec::new();
     for schema in relations.snapshot.schemas() {
         for table in relations.snapshot.tables(schema) {
-            let columns = table.schema.columns.iter();
+            let columns = table.schema.declared().iter();
             let columns = columns.map(|column| {
                 (
                     column.name.clone(),
@@ -444,10 +444,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
         }
         let Some(table) = &one.table else { continue };
         for index in &table.schema.indexes {
-            for (place, at) in index.columns.iter().enumerate() {
-                let Some(column) = table.schema.columns.get(*at) else {
-                    continue;
-                };
+            for (place, column) in table.schema.shown(&index.columns).enumerate() {
                 let (number, modifier) = of_stored(&relations.snapshot, column);
                 facts.add([
                     ("attrelid", index_number(table, index.number).into()),

@@ -66,7 +66,7 @@ pub(super) fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table
 
 /// The columns that an INSERT names, or all.
 pub(super) fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
-    let all = table.schema.columns.iter();
+    let all = table.schema.declared().iter();
     let last = |name: &ObjectName| name.0.last().and_then(fold_part).unwrap_or_default();
     match named.is_empty() {
         true => all.map(|column| column.name.clone()).collect(),

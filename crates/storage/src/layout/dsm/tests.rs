@@ -15,6 +15,7 @@ fn column() -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 

@@ -70,6 +70,7 @@ fn schema(columns: &[PageColumn]) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: columns.iter().enumerate().map(column).collect(),

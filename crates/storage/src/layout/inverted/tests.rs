@@ -16,6 +16,7 @@ fn column() -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 

@@ -27,6 +27,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 

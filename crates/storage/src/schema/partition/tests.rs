@@ -103,6 +103,7 @@ fn columns_must_be_there_and_have_an_order() {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     let schema = TableSchema {
         columns: vec![

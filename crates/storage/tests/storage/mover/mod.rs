@@ -39,6 +39,7 @@ fn columns() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![
@@ -50,6 +51,7 @@ fn columns() -> TableSchema {
             name: "t_key".into(),
             columns: vec![0],
             primary: true,
+            ..Key::default()
         }],
         ..TableSchema::default()
     }

@@ -302,6 +302,7 @@ fn keys_see_what_was_laid_over() {
         name: "k".into(),
         columns: vec![INTEGER],
         primary: false,
+        ..Key::default()
     });
     old.schema.index_keys();
     let (old, new) = (

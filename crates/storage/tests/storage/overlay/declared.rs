@@ -15,6 +15,7 @@ fn number(name: &str) -> Column {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     }
 }
 
@@ -236,6 +237,7 @@ fn work_on_former_values_is_refused() {
                 name: "k".into(),
                 columns: vec![INTEGER],
                 primary: false,
+                ..Key::default()
             };
             let schema = seen.schema.clone();
             Box::new(move |edit| edit.add_key(&seen, timestamp, key, &schema))

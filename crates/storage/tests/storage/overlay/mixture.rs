@@ -61,6 +61,7 @@ fn schema_of_numbers() -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],

@@ -215,6 +215,7 @@ fn orders_and_indexes_of_former_values_are_not_used() {
                 name: "k".into(),
                 columns: vec![INTEGER, 0],
                 primary: false,
+                ..Key::default()
             });
             before.schema.index_keys();
             let before = Model::new(before.schema.clone(), before.batch.clone());

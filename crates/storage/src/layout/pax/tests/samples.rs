@@ -168,6 +168,7 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
         modifier: None,
         declared: None,
         generated: false,
+        hidden: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),
