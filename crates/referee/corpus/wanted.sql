@@ -28,6 +28,7 @@ SELECT range_agg(NULL::int4range);
 -- wanted: of PostgreSQL 16
 SELECT 0x1F;
 SELECT 0b11;
+SELECT 1_000;
 SELECT any_value(i) FROM v WHERE i = 7;
 -- wanted: forms of DuckDB
 SELECT interval 1 day;

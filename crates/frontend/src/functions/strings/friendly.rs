@@ -40,12 +40,11 @@ pub(super) fn register(c: &mut Catalogue) {
         let kernel = f1::<I64, Str>(|n| Ok(format!("{n:b}")));
         c.add(scalar(name, &[Int8], Text, kernel));
     }
-    for name in ["hex", "to_hex"] {
-        let kernel = f1::<Str, Str>(|text| Ok(hex(text.as_bytes())));
-        c.add(scalar(name, &[Text], Text, kernel));
-        let kernel = f1::<Bytes, Str>(|bytes: &[u8]| Ok(hex(bytes)));
-        c.add(scalar(name, &[Bytea], Text, kernel));
-    }
+    // PostgreSQL's to_hex is one of integers, so that a literal is none of its arguments.
+    let kernel = f1::<Str, Str>(|text| Ok(hex(text.as_bytes())));
+    c.add(scalar("hex", &[Text], Text, kernel));
+    let kernel = f1::<Bytes, Str>(|bytes: &[u8]| Ok(hex(bytes)));
+    c.add(scalar("hex", &[Bytea], Text, kernel));
     let kernel = f1::<I64, Str>(|n| Ok(format!("{n:X}")));
     c.add(scalar("hex", &[Int8], Text, kernel));
     for name in ["editdist3", "damerau_levenshtein"] {
