@@ -28,7 +28,10 @@ SELECT range_agg(NULL::int4range);
 -- wanted: of PostgreSQL 16
 SELECT 0x1F;
 SELECT 0b11;
+SELECT 1_000;
 SELECT any_value(i) FROM v WHERE i = 7;
+-- wanted: forms of DuckDB
+SELECT interval 1 day;
 -- wanted: rows of tables are no types
 SELECT json_populate_record(NULL::pg_catalog.pg_class, '{}') IS NULL;
 -- wanted: rows of functions within CASE

@@ -3,14 +3,16 @@
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
 //! of VACUUM, ANALYZE and COPY in `maintenance`, AUTOINCREMENT in `increment`, comments on
-//! constraints in `comment`, targets of ON CONFLICT in `conflict`, LIKE in `like`, partitions in
-//! `partition`. Forms of queries are brought into the grammar by the language front.
+//! constraints in `comment`, targets of ON CONFLICT in `conflict`, LIKE in `like`, PRAGMA in
+//! `inspect`, partitions in `partition`. Forms of queries are brought into the grammar by the
+//! language front.
 
 mod comment;
 mod conflict;
 mod create;
 mod edits;
 mod increment;
+mod inspect;
 mod into;
 mod like;
 mod maintenance;
@@ -38,6 +40,7 @@ pub(crate) type Overridings = Vec<(Location, &'static str)>;
 
 /// Changes the tokens of a text to what the parser understands.
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
+    inspect::adapt(tokens);
     order_sequence_options(tokens);
     maintenance::adapt(tokens);
     increment::adapt(tokens);

@@ -211,7 +211,7 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
 }
 
 /// Tokens with a blank behind each: texts are made of them for statements of ours.
-fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+pub(crate) fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut all = Vec::with_capacity(2 * tokens.len());
     // The end needs no token.
     let is_some = |token: &TokenWithSpan| token.token != Token::EOF;

@@ -128,7 +128,9 @@ const NONE: [&[&str]; 29] = [
 ];
 
 /// Statements that are refused, by the words that they begin with.
-const REFUSED: [&[&str]; 16] = [
+const REFUSED: [&[&str]; 18] = [
+    &["ATTACH"],
+    &["DETACH"],
     &["ALTER", "DEFAULT", "PRIVILEGES"],
     &["ALTER", "LARGE", "OBJECT"],
     &["ALTER", "SYSTEM"],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr,
     FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
-    NullTreatment, OrderByExpr,
+    NullTreatment, ObjectName, OrderByExpr,
 };
 
 use super::function::Called;
@@ -66,8 +66,7 @@ impl Binder<'_> {
             !matches!(parameters, FunctionArguments::None),
             "parameters before the arguments of a function",
         )?;
-        let mut path = parts(name)?;
-        let last = path.pop().unwrap_or_default();
+        let (path, last) = self.called_name(name)?;
         let in_catalogue = matches!(path.as_slice(), [] | [_] if path.iter().all(|schema| {
             matches!(
                 schema.as_str(),
@@ -82,11 +81,7 @@ impl Binder<'_> {
             [] => Ok(false),
         };
         if !in_catalogue && !known_elsewhere(&path)? {
-            return Err(Error::new(
-                "42883",
-                format!("function {} does not exist", super::dotted(name)),
-            )
-            .at(name_place(name)));
+            return self.chained(call);
         }
         // The catalogue's functions are not in the schema of what is created.
         let elsewhere = path.first().is_some_and(|schema| schema == "public")
@@ -153,6 +148,43 @@ impl Binder<'_> {
         })
     }
 
+    /// The schema and the name of a function; `mean` is another name of `avg`.
+    #[inline(never)]
+    fn called_name(&self, name: &ObjectName) -> Result<(Vec<String>, String)> {
+        let mut path = parts(name)?;
+        let mut last = path.pop().unwrap_or_default();
+        if last == "mean" && path.is_empty() && self.catalog.sql_functions(None, &last)?.is_empty()
+        {
+            "avg".clone_into(&mut last);
+        }
+        Ok((path, last))
+    }
+
+    /// `a.upper()` of a column: a call with the column as its first argument.
+    ///
+    /// # Errors
+    /// `42883` if it is no column.
+    #[inline(never)]
+    fn chained(&mut self, call: &Function) -> Result<Expr> {
+        if let ([first, name], FunctionArguments::List(list)) = (call.name.0.as_slice(), &call.args)
+            && let Some(column) = first.as_ident()
+            && call.over.is_none()
+            && self.named_column(column).is_ok()
+        {
+            let mut list = list.clone();
+            let value = FunctionArgExpr::Expr(Ast::Identifier(column.clone()));
+            list.args.insert(0, FunctionArg::Unnamed(value));
+            let call = Function {
+                name: ObjectName(vec![name.clone()]),
+                args: FunctionArguments::List(list),
+                ..call.clone()
+            };
+            return self.bind_call(&call);
+        }
+        let message = format!("function {} does not exist", super::dotted(&call.name));
+        Err(Error::new("42883", message).at(name_place(&call.name)))
+    }
+
     /// A call of a window function that has no OVER.
     fn without_over(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
         let types = types_of(&self.positional(written)?);
@@ -215,50 +247,8 @@ impl Binder<'_> {
         {
             return Ok(bound);
         }
-        match name {
-            "coalesce" => {
-                let values = self.positional(written)?;
-                if values.is_empty() {
-                    return Err(Error::new("42601", "syntax error at or near \")\""));
-                }
-                let mut values = self.unified(values, "COALESCE")?;
-                let ty = values[0].ty.clone();
-                return Ok(match values.len() {
-                    1 => values.swap_remove(0),
-                    _ => Expr::new(ExprKind::Coalesce(values), ty),
-                });
-            }
-            "nullif" => {
-                let values = self.positional(written)?;
-                let [left, right] = two(values, name)?;
-                return self.once(left, |binder, left| binder.nullif(left, right));
-            }
-            "greatest" | "least" => {
-                return self.extreme(name, written);
-            }
-            "row" => {
-                return self.row_call(written);
-            }
-            "grouping" => return self.grouping(written),
-            "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
-                if !written.positional.is_empty() =>
-            {
-                return self.now(name, written);
-            }
-            "pg_typeof" => {
-                let values = self.positional(written)?;
-                if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&value.ty.standard_name(), Type::Text));
-                }
-            }
-            "ifnull" => {
-                let values = self.positional(written)?;
-                let pair = two(values, name)?;
-                let values = self.unified(pair.to_vec(), "IFNULL")?;
-                let ty = values[0].ty.clone();
-                return Ok(Expr::new(ExprKind::Coalesce(values), ty));
-            }
-            _ => {}
+        if let Some(bound) = self.special_call(name, written)? {
+            return Ok(bound);
         }
         let tables = catalogue().tables(name);
         let arguments = self.positional(written)?;
@@ -281,6 +271,113 @@ impl Binder<'_> {
             return self.with_names(name, written, arguments);
         }
         self.function(name, arguments)
+    }
+
+    /// Calls that are more than functions. They are apart, so that the frame of the recursion
+    /// stays small.
+    #[inline(never)]
+    fn special_call(&mut self, name: &str, written: &Written<'_>) -> Result<Option<Expr>> {
+        Ok(Some(match name {
+            "coalesce" => {
+                let values = self.positional(written)?;
+                if values.is_empty() {
+                    return Err(Error::new("42601", "syntax error at or near \")\""));
+                }
+                let mut values = self.unified(values, "COALESCE")?;
+                let ty = values[0].ty.clone();
+                match values.len() {
+                    1 => values.swap_remove(0),
+                    _ => Expr::new(ExprKind::Coalesce(values), ty),
+                }
+            }
+            "nullif" => {
+                let values = self.positional(written)?;
+                let [left, right] = two(values, name)?;
+                self.once(left, |binder, left| binder.nullif(left, right))?
+            }
+            "greatest" | "least" => self.extreme(name, written)?,
+            "row" => self.row_call(written)?,
+            "grouping" => self.grouping(written)?,
+            "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
+                if !written.positional.is_empty() =>
+            {
+                self.now(name, written)?
+            }
+            "pg_typeof" => {
+                let values = self.positional(written)?;
+                match values.as_slice() {
+                    [value] => Expr::text(&value.ty.standard_name(), Type::Text),
+                    _ => return Ok(None),
+                }
+            }
+            "ifnull" | "nvl" => {
+                let values = self.positional(written)?;
+                let pair = two(values, name)?;
+                let values = self.unified(pair.to_vec(), &name.to_uppercase())?;
+                let ty = values[0].ty.clone();
+                Expr::new(ExprKind::Coalesce(values), ty)
+            }
+            // Functions of the user's own come first.
+            _ if !is_friendly(name) || !self.catalog.sql_functions(None, name)?.is_empty() => {
+                return Ok(None);
+            }
+            "struct_pack" => self.struct_pack(&written.positional, &written.named)?,
+            "struct_insert" => self.struct_insert(&written.positional, &written.named)?,
+            "struct_extract" => {
+                let values = self.positional(written)?;
+                let [record, field] = two(values, name)?;
+                self.struct_extract(record, field)?
+            }
+            "list_aggregate" | "list_aggr" | "array_aggregate" | "array_aggr" => {
+                self.list_aggregate(name, written)?
+            }
+            "if" => self.if_call(written)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `list_aggregate(l, 'sum')` is `list_sum(l)`.
+    fn list_aggregate(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        let values = self.positional(written)?;
+        if values.len() > 2 {
+            return Err(Error::unsupported(format!(
+                "{name} of an aggregate with further arguments is not supported"
+            )));
+        }
+        let [list, aggregate] = two(values, name)?;
+        let aggregate = self.constant_text(aggregate, "the name of an aggregate")?;
+        let aggregate = aggregate.unwrap_or_default().to_lowercase();
+        let function = format!("list_{aggregate}");
+        let is_one = !catalogue().aggregates(&aggregate).is_empty();
+        if !is_one || catalogue().functions(&function).is_empty() {
+            return Err(Error::new(
+                "42883",
+                format!("{name} does not know the aggregate {aggregate}"),
+            ));
+        }
+        self.function(&function, vec![list])
+    }
+
+    /// `if(condition, then, otherwise)`.
+    fn if_call(&mut self, written: &Written<'_>) -> Result<Expr> {
+        let values = self.positional(written)?;
+        let [test, then, otherwise] = <[Expr; 3]>::try_from(values).map_err(|values| {
+            let types = types_of(&values);
+            unresolved("if", &types, Unresolved::None)
+        })?;
+        let test = self.condition(test, "IF")?;
+        let values = self.unified(vec![then, otherwise], "IF")?;
+        let [then, otherwise] = two(values, "if")?;
+        let ty = then.ty.clone();
+        let branches = vec![(test, then)];
+        let otherwise = Some(Box::new(otherwise));
+        Ok(Expr::new(
+            ExprKind::Case {
+                branches,
+                otherwise,
+            },
+            ty,
+        ))
     }
 
     /// GREATEST and LEAST.
@@ -1386,6 +1483,21 @@ pub(super) fn by_names(function: &Scalar, parameters: &mut [Type]) {
             *parameter = Type::Text;
         }
     }
+}
+
+/// Whether a call of this name is one of DuckDB that is more than a function.
+fn is_friendly(name: &str) -> bool {
+    matches!(
+        name,
+        "struct_pack"
+            | "struct_insert"
+            | "struct_extract"
+            | "list_aggregate"
+            | "list_aggr"
+            | "array_aggregate"
+            | "array_aggr"
+            | "if"
+    )
 }
 
 fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {

@@ -8,6 +8,7 @@ use sqlparser::ast::{
     IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
+use super::columns::{each_of, misplaced};
 use super::operator::symbol;
 use super::scope::whole_row;
 use super::subquery::is_large;
@@ -16,7 +17,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::syntax::marks::{ALL, ANY, ASSIGN, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::syntax::marks::{
+    ALL, ANY, ASSIGN, COLUMNS_OF, PREFIX, SPREAD, USING, WHOLE_ROW, marked, marked_call,
+};
 use crate::types::{Category, Type, modifier};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{
@@ -481,6 +484,9 @@ impl Binder<'_> {
                 "Ordering operators must be \"<\" or \">\" members of btree operator families.",
             ));
         }
+        if let Some(bound) = self.columns_call(expr)? {
+            return Ok(Some(bound));
+        }
         if marked_call(expr, ANY)
             .or_else(|| marked_call(expr, ALL))
             .is_some()
@@ -493,6 +499,18 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// What may stand for several expressions, as a condition; COLUMNS stands nowhere else.
+    #[inline(never)]
+    fn columns_call(&mut self, expr: &Ast) -> Result<Option<Expr>> {
+        if let Some(inner) = each_of(expr) {
+            return self.each_condition(inner).map(Some);
+        }
+        match marked_call(expr, COLUMNS_OF).or_else(|| marked_call(expr, SPREAD)) {
+            Some(_) => Err(misplaced().at(place_of_call(expr))),
+            None => Ok(None),
+        }
+    }
+
     /// A function in the notation of a field, if there is one that takes the value.
     fn attribute(&mut self, name: &str, value: Expr) -> Option<Expr> {
         // A row's cast to a text is not written so.
@@ -502,7 +520,12 @@ impl Binder<'_> {
         self.function(name, vec![value]).ok()
     }
 
-    fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
+    pub(super) fn field(
+        &mut self,
+        root: Expr,
+        name: &str,
+        position: Option<crate::Position>,
+    ) -> Result<Expr> {
         let has = match &root.ty {
             Type::Record(fields) => fields.iter().any(|(field, _)| field == name),
             _ => false,
@@ -1151,7 +1174,10 @@ impl Binder<'_> {
                         |access: &&AccessExpr| matches!(access, AccessExpr::Subscript(_));
                     let count = rest.iter().take_while(is_subscript).count();
                     let (subscripts, behind) = rest.split_at(count);
-                    value = self.subscripts(value, subscripts)?;
+                    value = match self.friendly_subscripts(value, subscripts)? {
+                        Ok(value) => value,
+                        Err(value) => self.subscripts(value, subscripts)?,
+                    };
                     rest = behind;
                 }
             }
@@ -1595,6 +1621,14 @@ fn symmetric(low: &Ast) -> Option<&Ast> {
     let (_, arguments) = marked_call(low, crate::syntax::marks::SYMMETRIC)?;
     match arguments.as_slice() {
         [inner] => Some(inner),
+        _ => None,
+    }
+}
+
+/// The place of a call.
+fn place_of_call(expr: &Ast) -> Option<crate::Position> {
+    match expr {
+        Ast::Function(call) => super::name_place(&call.name),
         _ => None,
     }
 }

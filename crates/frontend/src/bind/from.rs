@@ -8,6 +8,7 @@ use sqlparser::ast::{
 };
 
 use super::function::{Called, SqlReturns};
+use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
     Binder, Coercion, Found, PartColumn, Parts, View, fold, name_place, parts, place, refuse,
@@ -16,11 +17,11 @@ use super::{
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, TableCall};
-use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM, marked};
+use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, POSITIONAL, ROWS_FROM, marked, marked_call};
 use crate::types::Type;
 
 /// A part of FROM: its plan and its names.
-type Part = (Plan, Namespace);
+pub(super) type Part = (Plan, Namespace);
 
 /// The names before a part of FROM, which LATERAL sees.
 type Visible<'v> = &'v [&'v Namespace];
@@ -30,6 +31,12 @@ impl Binder<'_> {
     pub(super) fn bind_from(&mut self, items: &[TableWithJoins]) -> Result<Part> {
         let mut whole: Option<Part> = None;
         for (item, level) in items.iter().zip(1..) {
+            if let Some(args) = sample_of(&item.relation)
+                && let Some(part) = whole.take()
+            {
+                whole = Some(self.sampled(part, args)?);
+                continue;
+            }
             let visible: Vec<&Namespace> = whole.iter().map(|(_, names)| names).collect();
             let part = self.joined(item, &visible)?;
             drop(visible);
@@ -58,6 +65,9 @@ impl Binder<'_> {
             join_operator,
         } = join;
         refuse(*global, "GLOBAL JOIN")?;
+        if let Some(args) = sample_of(relation) {
+            return self.sampled(left, args);
+        }
         let mut seen = visible.to_vec();
         seen.push(&left.1);
         let right = self.factor(relation, &seen)?;
@@ -102,6 +112,9 @@ impl Binder<'_> {
         constraint: &JoinConstraint,
     ) -> Result<Part> {
         match constraint {
+            JoinConstraint::On(condition) if marked_call(condition, POSITIONAL).is_some() => {
+                self.positional_join(left, right)
+            }
             JoinConstraint::On(condition) => {
                 let sizes = (left.1.relations.len(), left.1.columns.len());
                 let names = left.1.join(right.1)?;
@@ -176,6 +189,29 @@ impl Binder<'_> {
                 _ => Err(Error::new("42601", "a join needs ON, USING or NATURAL")),
             },
         }
+    }
+
+    /// POSITIONAL JOIN: rows of equal numbers side by side.
+    fn positional_join(&mut self, left: Part, right: Part) -> Result<Part> {
+        let (left, left_number) = self.with_numbers(left)?;
+        let (right, right_number) = self.with_numbers(right)?;
+        let condition = self.binary("=", left_number, right_number)?;
+        let names = left.1.join(right.1)?;
+        let plan = joined_plan(JoinKind::Full, left.0, right.0, Some(condition), &names)?;
+        Ok((plan, names))
+    }
+
+    /// A part with the number of each row.
+    fn with_numbers(&mut self, (plan, names): Part) -> Result<(Part, Expr)> {
+        let call = crate::syntax::expression("row_number() OVER ()")?;
+        self.scopes
+            .push(Scope::new(Namespace::default(), Clause::List));
+        let bound = self.bind_expr(&call);
+        let scope = self.scopes.pop();
+        let number = bound?;
+        let calls = scope.map(|scope| scope.windows).unwrap_or_default();
+        let input = Box::new(plan);
+        Ok(((Plan::Window { input, calls }, names), number))
     }
 
     /// A condition over names, and the names.
@@ -302,6 +338,9 @@ impl Binder<'_> {
                 refuse(!index_hints.is_empty(), "hints about indexes")?;
                 if let Some(TableFunctionArgs { args, settings }) = args {
                     refuse(settings.is_some(), "SETTINGS of a function")?;
+                    if let Some(part) = self.form_in_from(name, args, alias.as_ref())? {
+                        return Ok(part);
+                    }
                     refuse(sample.is_some(), "TABLESAMPLE of a function")?;
                     return self.functions(
                         &calls_of(name, args)?,
@@ -367,8 +406,6 @@ impl Binder<'_> {
                 },
                 _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
             },
-            TableFactor::Pivot { .. } => Err(Error::unsupported("PIVOT is not supported")),
-            TableFactor::Unpivot { .. } => Err(Error::unsupported("UNPIVOT is not supported")),
             _ => Err(Error::unsupported("this form of FROM is not supported")),
         }
     }
@@ -393,7 +430,7 @@ impl Binder<'_> {
     }
 
     /// A relation under its alias, with its columns renamed.
-    fn named_as(
+    pub(super) fn named_as(
         &mut self,
         schema: Option<String>,
         name: &str,

@@ -31,7 +31,7 @@ enum Kind {
 
 /// The names and the body of a lambda, which the syntax has as a call; `None` for other
 /// arguments.
-fn parts_of(argument: &Ast) -> Option<(Vec<String>, &Ast)> {
+pub(super) fn parts_of(argument: &Ast) -> Option<(Vec<String>, &Ast)> {
     let Ast::Function(call) = argument else {
         return None;
     };

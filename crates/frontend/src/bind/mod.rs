@@ -10,6 +10,10 @@
 //! | `coerce` | conversions: literals, casts, common types |
 //! | `scope` | what names mean |
 //! | `literal` | numbers and texts |
+//! | `columns` | COLUMNS and the options of stars |
+//! | `structs` | records with names of fields: `struct_pack` |
+//! | `pivot` | PIVOT, UNPIVOT, SUMMARIZE |
+//! | `sample` | samples of FROM |
 //! | `expr`, `operator`, `call`, `variadic`, `lambda`, `subquery` | expressions |
 //! | `from` | FROM: tables, joins, functions |
 //! | `function` | functions whose body is SQL |
@@ -24,6 +28,7 @@
 
 mod call;
 mod coerce;
+mod columns;
 mod cycle;
 mod domain;
 mod expr;
@@ -34,9 +39,12 @@ mod lambda;
 mod literal;
 mod naming;
 mod operator;
+mod pivot;
 mod query;
+mod sample;
 mod scope;
 mod select;
+mod structs;
 mod subquery;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use sqlparser::ast::{
     SetExpr, TableFactor, TrimWhereField,
 };
 
+use super::columns::picked_name;
 use super::fold;
 use crate::plan::ExprKind;
 use crate::syntax::marks::{ALL, ANY, PREFIX, QUERY, WHOLE_ROW, marked};
@@ -37,7 +38,10 @@ pub fn name_of_expression(expr: &Expr) -> String {
 fn name_of(expr: &Expr) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_owned(), true));
     match expr {
-        Expr::Identifier(ident) => Some((fold(ident), true)),
+        Expr::Identifier(ident) => match picked_name(ident) {
+            Some(name) => strong(name),
+            None => Some((fold(ident), true)),
+        },
         Expr::CompoundIdentifier(parts) => match parts.as_slice() {
             [.., name, last] if marked(last, WHOLE_ROW).is_some() => strong(&fold(name)),
             parts => Some((fold(parts.last()?), true)),

@@ -157,6 +157,8 @@ pub(super) struct Scope {
     pub(super) nested: bool,
     /// Windows by name.
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
+    /// Columns that forms such as COLUMNS stand for.
+    pub(super) picked: Vec<ScopeColumn>,
 }
 
 impl Scope {
@@ -173,6 +175,7 @@ impl Scope {
             parameters: false,
             nested: false,
             named_windows: Vec::new(),
+            picked: Vec::new(),
         }
     }
 
@@ -304,6 +307,9 @@ impl Binder<'_> {
 
     /// The value of a column by its unqualified name.
     pub(super) fn named_column(&mut self, ident: &Ident) -> Result<Expr> {
+        if let Some(value) = self.picked(ident) {
+            return Ok(value);
+        }
         let name = fold(ident);
         let mut of_list: Option<Expr> = None;
         for scope in self.scopes.iter().rev() {

@@ -10,13 +10,13 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlparser::ast::{
-    AccessExpr, Distinct, ExceptSelectItem, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident,
-    IlikeSelectItem, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
-    RenameSelectItem, ReplaceSelectItem, Select, SelectFlavor, SelectItem,
+    AccessExpr, Distinct, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident, ObjectName, OrderBy,
+    OrderByExpr, OrderByKind, OrderByOptions, Select, SelectFlavor, SelectItem,
     SelectItemQualifiedWildcardKind, TableWithJoins, UnaryOperator, Value, ValueWithSpan,
     WildcardAdditionalOptions,
 };
 
+use super::columns::each_of;
 use super::group::{Groups, Key, by_position, dependent, not_grouped, regroup, ungrouped};
 use super::naming::column_name;
 use super::scope::{Clause, Namespace, Scope, ScopeColumn};
@@ -27,7 +27,7 @@ use crate::syntax::marks::{NOTHING, WHOLE_ROW, marked};
 use crate::types::Type;
 
 /// Most items of a SELECT list, as in PostgreSQL.
-const ITEMS: usize = 1_664;
+pub(super) const ITEMS: usize = 1_664;
 
 /// An item of a SELECT list.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    fn bind_body(
+    pub(super) fn bind_body(
         &mut self,
         mut plan: Plan,
         body: Body<'_>,
@@ -520,6 +520,11 @@ impl Binder<'_> {
                 } in exprs
                 {
                     refuse(with_fill.is_some(), "WITH FILL")?;
+                    if let Some(inner) = each_of(expr) {
+                        self.each_key(inner, options, &mut keys)?;
+                        places.resize(keys.len(), None);
+                        continue;
+                    }
                     let Named { item, expr } = self.named_or_bound(expr, items, "ORDER BY")?;
                     keys.push(self.key_of(expr, options)?);
                     places.push(item);
@@ -527,6 +532,20 @@ impl Binder<'_> {
             }
         }
         Ok((keys, places))
+    }
+
+    /// The keys that one with COLUMNS stands for.
+    fn each_key(
+        &mut self,
+        expr: &Ast,
+        options: &OrderByOptions,
+        keys: &mut Vec<SortKey>,
+    ) -> Result<()> {
+        for copy in self.copies(expr)? {
+            let expr = self.bind_expr(&copy.expr)?;
+            keys.push(self.key_of(expr, options)?);
+        }
+        Ok(())
     }
 
     fn key_of(&mut self, expr: Expr, options: &OrderByOptions) -> Result<SortKey> {
@@ -638,6 +657,12 @@ impl Binder<'_> {
             match item {
                 SelectItem::UnnamedExpr(Ast::Identifier(ident))
                     if marked(ident, NOTHING).is_some() => {}
+                SelectItem::UnnamedExpr(written) if let Some(inner) = each_of(written) => {
+                    self.each_item(inner, None, &mut items)?;
+                }
+                SelectItem::ExprWithAlias { expr, alias } if let Some(inner) = each_of(expr) => {
+                    self.each_item(inner, Some(alias), &mut items)?;
+                }
                 SelectItem::UnnamedExpr(written) => {
                     if let Some(row) = starred(written) {
                         let value = self.bind_expr(&row)?;
@@ -663,12 +688,12 @@ impl Binder<'_> {
                             "SELECT * with no tables specified is not valid",
                         ));
                     }
-                    let columns = self.scope()?.names.columns.clone();
-                    items.extend(self.wildcard(columns, options)?);
+                    plain(options)?;
+                    items.extend(self.scope()?.names.columns.iter().map(item_of));
                 }
                 SelectItem::QualifiedWildcard(kind, options) => {
-                    let columns = self.qualified(kind)?;
-                    items.extend(self.wildcard(columns, options)?);
+                    plain(options)?;
+                    items.extend(self.qualified(kind)?.iter().map(item_of));
                 }
             }
         }
@@ -684,6 +709,21 @@ impl Binder<'_> {
             ));
         }
         Ok(items)
+    }
+
+    /// The items that one with COLUMNS stands for.
+    fn each_item(
+        &mut self,
+        expr: &Ast,
+        alias: Option<&Ident>,
+        items: &mut Vec<Item>,
+    ) -> Result<()> {
+        for copy in self.copies(expr)? {
+            let expr = self.list_expr(&copy.expr, items)?;
+            let name = self.name_of_copy(&copy, alias, &expr)?;
+            items.push(Item { name, expr });
+        }
+        Ok(())
     }
 
     /// An expression of the list, which may name items before it where no column has the name.
@@ -724,6 +764,11 @@ impl Binder<'_> {
                 return fields_of(value);
             }
         };
+        self.columns_of_relation(name)
+    }
+
+    /// The columns of a relation in sight.
+    pub(super) fn columns_of_relation(&self, name: &ObjectName) -> Result<Vec<ScopeColumn>> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let schema = path.pop();
@@ -733,84 +778,6 @@ impl Binder<'_> {
             }
         }
         Err(self.missing_from(&last, super::name_place(name)))
-    }
-
-    fn wildcard(
-        &mut self,
-        columns: Vec<ScopeColumn>,
-        options: &WildcardAdditionalOptions,
-    ) -> Result<Vec<Item>> {
-        let WildcardAdditionalOptions {
-            wildcard_token: _,
-            opt_ilike,
-            opt_exclude,
-            opt_except,
-            opt_replace,
-            opt_rename,
-            opt_alias,
-        } = options;
-        refuse(opt_alias.is_some(), "an alias of *")?;
-        let mut items: Vec<Item> = columns.iter().map(item_of).collect();
-        if let Some(IlikeSelectItem { pattern }) = opt_ilike {
-            let pattern = pattern.to_lowercase();
-            items.retain(|item| like(&item.name.to_lowercase(), &pattern));
-        }
-        let mut left_out = Vec::new();
-        if let Some(exclude) = opt_exclude {
-            left_out.extend(excluded(exclude)?);
-        }
-        if let Some(ExceptSelectItem {
-            first_element,
-            additional_elements,
-        }) = opt_except
-        {
-            left_out.extend(
-                std::iter::once(first_element)
-                    .chain(additional_elements)
-                    .map(fold),
-            );
-        }
-        for name in &left_out {
-            if !items.iter().any(|item| item.name == *name) {
-                return Err(Error::new(
-                    "42703",
-                    format!("column \"{name}\" in EXCLUDE does not exist"),
-                ));
-            }
-        }
-        items.retain(|item| !left_out.contains(&item.name));
-        if let Some(ReplaceSelectItem { items: replaced }) = opt_replace {
-            for element in replaced {
-                let name = fold(&element.column_name);
-                let value = self.bind_expr(&element.expr)?;
-                let found = items.iter_mut().find(|item| item.name == name);
-                let found = found.ok_or_else(|| {
-                    Error::new(
-                        "42703",
-                        format!("column \"{name}\" in REPLACE does not exist"),
-                    )
-                })?;
-                found.expr = value;
-            }
-        }
-        if let Some(rename) = opt_rename {
-            let renamed = match rename {
-                RenameSelectItem::Single(one) => vec![one],
-                RenameSelectItem::Multiple(several) => several.iter().collect(),
-            };
-            for one in renamed {
-                let name = fold(&one.ident);
-                let found = items.iter_mut().find(|item| item.name == name);
-                let found = found.ok_or_else(|| {
-                    Error::new(
-                        "42703",
-                        format!("column \"{name}\" in RENAME does not exist"),
-                    )
-                })?;
-                found.name = fold(&one.alias);
-            }
-        }
-        Ok(items)
     }
 }
 
@@ -839,7 +806,7 @@ type Calls = (
 );
 
 /// The parts of a SELECT that are bound over its FROM.
-struct Body<'a> {
+pub(super) struct Body<'a> {
     distinct: Option<&'a Distinct>,
     projection: &'a [SelectItem],
     exclude: Option<&'a ExcludeSelectItem>,
@@ -852,6 +819,23 @@ struct Body<'a> {
     everything: bool,
 }
 
+impl<'a> Body<'a> {
+    /// A list and the keys of its groups.
+    pub(super) fn grouped(projection: &'a [SelectItem], group_by: &'a GroupByExpr) -> Self {
+        Self {
+            distinct: None,
+            projection,
+            exclude: None,
+            selection: None,
+            group_by,
+            having: None,
+            named_window: &[],
+            qualify: None,
+            everything: false,
+        }
+    }
+}
+
 fn item_of(column: &ScopeColumn) -> Item {
     Item {
         name: column.name.clone(),
@@ -859,7 +843,7 @@ fn item_of(column: &ScopeColumn) -> Item {
     }
 }
 
-fn fields_of(value: Expr) -> Result<Vec<ScopeColumn>> {
+pub(super) fn fields_of(value: Expr) -> Result<Vec<ScopeColumn>> {
     let Type::Record(fields) = &value.ty else {
         return Err(Error::new(
             "42809",
@@ -882,38 +866,32 @@ fn fields_of(value: Expr) -> Result<Vec<ScopeColumn>> {
     Ok(fields.collect())
 }
 
+/// `0A000` for options of a star that the syntax has not brought into COLUMNS.
+fn plain(options: &WildcardAdditionalOptions) -> Result<()> {
+    let WildcardAdditionalOptions {
+        wildcard_token: _,
+        opt_ilike,
+        opt_exclude,
+        opt_except,
+        opt_replace,
+        opt_rename,
+        opt_alias,
+    } = options;
+    let others = opt_ilike.is_some() || opt_exclude.is_some() || opt_replace.is_some();
+    refuse(
+        others || opt_rename.is_some(),
+        "an option of * in this form",
+    )?;
+    refuse(opt_except.is_some(), "EXCEPT of *")?;
+    refuse(opt_alias.is_some(), "an alias of *")
+}
+
 fn excluded(exclude: &ExcludeSelectItem) -> Result<Vec<String>> {
     let last = |name: &ObjectName| Ok(parts(name)?.pop().unwrap_or_default());
     match exclude {
         ExcludeSelectItem::Single(name) => Ok(vec![last(name)?]),
         ExcludeSelectItem::Multiple(names) => names.iter().map(last).collect(),
     }
-}
-
-/// Whether a name is like a pattern with `%` and `_`.
-fn like(name: &str, pattern: &str) -> bool {
-    let (name, pattern): (Vec<char>, Vec<char>) =
-        (name.chars().collect(), pattern.chars().collect());
-    let (mut n, mut p, mut star, mut mark) = (0, 0, None, 0);
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('%') => {
-                star = Some(p);
-                mark = n;
-                p += 1;
-            }
-            Some('_') => (n, p) = (n + 1, p + 1),
-            Some(c) if *c == name[n] => (n, p) = (n + 1, p + 1),
-            _ => match star {
-                Some(at) => {
-                    mark += 1;
-                    (n, p) = (mark, at + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '%')
 }
 
 /// A position that is written in ORDER BY, GROUP BY or DISTINCT ON.

@@ -800,3 +800,75 @@ fn refusals_have_postgresqls_words() {
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn forms_of_duckdb_say_what_is_wrong_with_them() {
+    for (sql, expected) in [
+        (
+            "SELECT COLUMNS('z') FROM t",
+            "42703 COLUMNS selects no column",
+        ),
+        (
+            "SELECT COLUMNS(['a', 'z']) FROM t",
+            "42703 column \"z\" in COLUMNS does not exist",
+        ),
+        (
+            "SELECT * EXCLUDE (z) FROM t",
+            "42703 column \"z\" in EXCLUDE does not exist",
+        ),
+        (
+            "SELECT COLUMNS(a) FROM t",
+            "42804 COLUMNS takes *, a pattern, a list of names or a lambda, not integer",
+        ),
+        (
+            "SELECT COLUMNS(b) FROM t",
+            "42P10 the condition of COLUMNS must be a constant",
+        ),
+        (
+            "SELECT a FROM t GROUP BY COLUMNS('a')",
+            "0A000 COLUMNS and the options of * stand in SELECT lists, ORDER BY, and conditions of queries only",
+        ),
+        (
+            "PIVOT t ON a USING sum(c)",
+            "0A000 PIVOT needs the values of ON here: they are listed as ON … IN (…)",
+        ),
+        (
+            "PIVOT t ON a IN (1) USING c",
+            "42803 USING of PIVOT takes aggregates, such as sum(x), not c",
+        ),
+        (
+            "PIVOT t ON a IN (d) USING sum(c)",
+            "42P10 a value in IN of PIVOT must be a constant",
+        ),
+        (
+            "UNPIVOT t ON a, b",
+            "42804 UNPIVOT types integer and text cannot be matched",
+        ),
+        (
+            "UNPIVOT t ON (a, c)",
+            "42601 UNPIVOT has 1 names of values, but an item of 2 columns",
+        ),
+        (
+            "SELECT 1 FROM t USING SAMPLE 101%",
+            "2202H sample percentage must be between 0 and 100",
+        ),
+        (
+            "SELECT {'a': 1, 'a': 2}",
+            "42701 field \"a\" is there more than once",
+        ),
+        (
+            "SELECT list_aggregate([1], 'nope')",
+            "42883 list_aggregate does not know the aggregate nope",
+        ),
+        (
+            "SELECT [x FOR x IN 1]",
+            "42883 function list_transform takes an array, not integer",
+        ),
+        ("PIVOT t ON a IN (1) USING sum(c)", "accepted"),
+        ("UNPIVOT t ON a, c", "accepted"),
+        ("SUMMARIZE t", "accepted"),
+        ("SELECT * FROM t POSITIONAL JOIN s", "accepted"),
+    ] {
+        assert_eq!(refusal(sql), expected, "{sql}");
+    }
+}

@@ -26,6 +26,7 @@ use crate::types::Type;
 pub(super) fn register(c: &mut Catalogue) {
     let format = scalar("format", &[Type::Text], Type::Text, kernel());
     c.add(format.variadic(Type::Any).with_nulls().stable());
+    super::printf::register(c);
 }
 
 fn kernel() -> Kernel {

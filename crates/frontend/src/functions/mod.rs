@@ -32,6 +32,7 @@ mod math;
 mod numeric;
 pub mod objects;
 mod patterns;
+mod printf;
 pub mod records;
 mod series;
 mod strings;
@@ -320,6 +321,17 @@ impl Catalogue {
             .entry(name)
             .or_default()
             .push(Arc::new(function));
+    }
+
+    /// Adds another name for the functions of a name that were added before.
+    pub fn synonym(&mut self, name: &'static str, of: &str) {
+        let known = self.functions.get(of).cloned().unwrap_or_default();
+        let named = known.iter().map(|function| {
+            let function = Scalar::clone(function);
+            Arc::new(Scalar { name, ..function })
+        });
+        let named: Vec<Arc<Scalar>> = named.collect();
+        self.functions.entry(name).or_default().extend(named);
     }
 
     /// Adds a strict, immutable operator; one of one parameter stands before its operand.

@@ -2,8 +2,8 @@
 //!
 //! Texts with a line break between them are one, an operator is the longest row of its
 //! characters (a sign at its end is its own but where another character allows it), and the
-//! forms of texts (`E''`, `U&''`, `$$`) are read to what they mean. Integers of other bases are
-//! read too; PostgreSQL has them since 16.
+//! forms of texts (`E''`, `U&''`, `$$`) are read to what they mean. Integers of other bases and
+//! underscores between digits are read, too; PostgreSQL has them since 16.
 
 use sqlparser::tokenizer::{Location, Span};
 
@@ -504,7 +504,7 @@ impl Scanner<'_> {
             && self.rest()[2..].starts_with(|c: char| c.is_digit(base))
         {
             self.skip(2);
-            let digits = self.while_is(|c| c.is_digit(base));
+            let digits = self.digits(base);
             self.no_junk(start, location)?;
             let value = u128::from_str_radix(&digits, base).map_err(|_| {
                 let text = &self.sql[start..self.at];
@@ -512,27 +512,38 @@ impl Scanner<'_> {
             })?;
             return Ok(Kind::Number(value.to_string()));
         }
-        self.digits();
+        let mut text = self.digits(10);
         // `1..2` is a range of PL/pgSQL.
         if self.peek() == Some('.') && self.second() != Some('.') {
             self.take();
-            self.digits();
+            text.push('.');
+            text.push_str(&self.digits(10));
         }
         if self.peek().is_some_and(|c| c == 'e' || c == 'E') {
             let signed = usize::from(self.second().is_some_and(|c| c == '+' || c == '-'));
             let first = self.rest().chars().nth(1 + signed);
             if first.is_some_and(|c| c.is_ascii_digit()) {
+                let exponent = self.at;
                 self.skip(1 + signed);
-                self.digits();
+                text.push_str(&self.sql[exponent..self.at]);
+                text.push_str(&self.digits(10));
             }
         }
-        let text = self.sql[start..self.at].to_owned();
         self.no_junk(start, location)?;
         Ok(Kind::Number(text))
     }
 
-    fn digits(&mut self) {
-        self.while_is(|c| c.is_ascii_digit());
+    /// Digits, without the single underscores between them.
+    fn digits(&mut self, base: u32) -> String {
+        let mut digits = String::new();
+        loop {
+            digits.push_str(&self.while_is(|c| c.is_digit(base)));
+            let goes_on = self.second().is_some_and(|c| c.is_digit(base));
+            if digits.is_empty() || self.peek() != Some('_') || !goes_on {
+                return digits;
+            }
+            self.take();
+        }
     }
 
     /// Refuses letters right behind a number.
@@ -789,6 +800,9 @@ mod tests {
         for (text, expected) in [
             ("0x1F", "31"),
             ("0b101", "5"),
+            ("1_000_000", "1000000"),
+            ("0x1_F", "31"),
+            ("1_0.0_1e1_0", "10.01e10"),
             ("1.", "1."),
             (".5e-3", ".5e-3"),
         ] {

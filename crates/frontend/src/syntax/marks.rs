@@ -83,6 +83,8 @@ pub const TARGET: &str = "\u{1}target ";
 /// The column of INSERT DEFAULT VALUES in MERGE.
 pub const DEFAULTS: &str = "\u{1}defaults ";
 
+/// BY NAME of INSERT: the only column of the list.
+pub const BY_NAME: &str = "\u{1}by name ";
 /// An element of ON CONFLICT that is no column: a name, with the element as it is written.
 pub const INFERRED: &str = "\u{1}inferred ";
 /// The condition behind the elements of ON CONFLICT: the last of them.
@@ -90,6 +92,49 @@ pub const INFERRED_WHERE: &str = "\u{1}inferred where ";
 
 /// EXECUTE in CREATE TABLE AS: a call, with the name of the statement behind it.
 pub const EXECUTE: &str = "\u{1}execute ";
+
+/// `COLUMNS (…)`, or a star with options: a call of what selects the columns, in order.
+pub(crate) const COLUMNS_OF: &str = "\u{1}columns of ";
+/// The relation of the star: a call of its name.
+pub(crate) const OF: &str = "\u{1}of ";
+/// EXCLUDE of a star: a call of the names.
+pub(crate) const WITHOUT: &str = "\u{1}without ";
+/// REPLACE of a star: a call of the value, with the name of the column behind it.
+pub(crate) const REPLACED: &str = "\u{1}replaced ";
+/// RENAME of a star: a call of the name, with the new name behind it.
+pub(crate) const RENAMED: &str = "\u{1}renamed ";
+/// A call around what may stand for several expressions, one for each column.
+pub(crate) const EACH: &str = "\u{1}each ";
+/// `*COLUMNS (…)`: a call around it.
+pub(crate) const SPREAD: &str = "\u{1}spread ";
+/// The name of each column, by a pattern that is behind it: an alias.
+pub(crate) const PATTERN: &str = "\u{1}pattern ";
+/// A value with a label, which is behind it: a call.
+pub(crate) const NAMED: &str = "\u{1}named ";
+/// PIVOT in FROM: a call of a sub-query that selects from what is pivoted, and of its parts.
+pub const PIVOT: &str = "\u{1}pivot ";
+/// An expression of ON, and the values that it may have: a call in [`PIVOT`]; without values all
+/// that there are.
+pub const PIVOT_ON: &str = "\u{1}pivot on ";
+/// USING: a call in [`PIVOT`].
+pub(crate) const PIVOT_USING: &str = "\u{1}pivot using ";
+/// GROUP BY: a call in [`PIVOT`].
+pub(crate) const PIVOT_BY: &str = "\u{1}pivot by ";
+/// UNPIVOT in FROM: a call of a sub-query, of the names in [`UNPIVOT_INTO`], and of its items.
+pub(crate) const UNPIVOT: &str = "\u{1}unpivot ";
+/// The same with INCLUDE NULLS.
+pub(crate) const UNPIVOT_NULLS: &str = "\u{1}nulls unpivot ";
+/// Names of the new columns: a call in [`UNPIVOT`].
+pub(crate) const UNPIVOT_INTO: &str = "\u{1}into ";
+/// SUMMARIZE in FROM: a call of a sub-query.
+pub(crate) const SUMMARIZE: &str = "\u{1}summarize ";
+/// A sample of FROM: a call in it, of the words of the sample.
+pub(crate) const SAMPLE: &str = "\u{1}sample ";
+/// POSITIONAL JOIN: the condition of a full join.
+pub(crate) const POSITIONAL: &str = "\u{1}positional ";
+/// A column that a form stands for: the number of its scope, its own number there, and its name,
+/// separated by [`PART`].
+pub(crate) const PICKED: &str = "\u{1}picked ";
 
 /// What follows the mark in a name that stands for a form.
 pub fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {

@@ -70,10 +70,17 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             Some(statement) => statement,
             None => return Ok(None),
         },
-        ("ALTER", "TABLE") => match parser.maybe_parse(|parser| alter_table(parser, false))? {
-            Some(statement) => statement,
-            None => return Ok(None),
-        },
+        ("ALTER", "TABLE") => {
+            let other = |parser: &mut Parser<'_>| alter_table(parser, false);
+            let read = match parser.maybe_parse(partition)? {
+                None => parser.maybe_parse(other)?,
+                of_partitions => of_partitions,
+            };
+            match read {
+                Some(statement) => statement,
+                None => return Ok(None),
+            }
+        }
         ("DROP", "TYPE" | "DOMAIN") => {
             let domains = second == "DOMAIN";
             skip(parser, 2);

@@ -48,6 +48,8 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
+        let named = self.by_name(insert).await?;
+        let insert = named.as_ref().unwrap_or(insert);
         let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
         let insert = changed.as_ref().unwrap_or(insert);
         let alias = insert.table_alias.as_ref();
@@ -126,6 +128,8 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
+        let named = self.by_name(insert).await?;
+        let insert = named.as_ref().unwrap_or(insert);
         let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
         let insert = changed.as_ref().unwrap_or(insert);
         let columns = target_columns(&table.schema, &name, insert)?;

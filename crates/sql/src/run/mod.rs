@@ -12,6 +12,7 @@ mod alter_sequence;
 mod assigned;
 mod attach;
 mod bulk;
+mod by_name;
 mod cascade;
 mod change;
 mod changes;
@@ -128,7 +129,8 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    let ast = session.in_path(session.own_tables(&statement.ast)?)?;
+    let pivoted = Box::pin(session.with_pivots(statement)).await?;
+    let ast = session.in_path(session.own_tables(&pivoted)?)?;
     Box::pin(transaction::run(session, &ast)).await
 }
 

@@ -68,7 +68,14 @@ impl Run<'_> {
             }
             Utility::Modes { .. } => Err(Error::internal("modes are set elsewhere")),
             Utility::Unsupported(what) => {
-                Err(Error::unsupported(format!("{what} is not supported")))
+                let error = Error::unsupported(format!("{what} is not supported"));
+                Err(match what.as_str() {
+                    "ATTACH" | "DETACH" => error.with_hint(
+                        "A session has one database. Files are read by their names, as in \
+                         FROM 'x.parquet', and COPY writes them.",
+                    ),
+                    _ => error,
+                })
             }
         }
     }

@@ -62,7 +62,8 @@ impl Prepared {
     }
 
     async fn described(&self, session: &Session) -> Result<Description> {
-        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
+        let pivoted = session.with_pivots(&self.statement).await?;
+        let ast = session.in_path(session.own_tables(&pivoted)?)?;
         let ast = ast.as_ref();
         if changes_rows(ast) && session.identity().is_limited() {
             // What columns are like is told to those only who may run it.
@@ -247,6 +248,8 @@ impl Prepared {
             return Ok(());
         };
         let (name, table) = table_of(session, table_name(written)?)?;
+        let named = Run::planning(session)?.by_name(insert).await?;
+        let insert = named.as_ref().unwrap_or(insert);
         let columns = named_or_all(&table, &insert.columns);
         if let Some(source) = &insert.source {
             match source.body.as_ref() {

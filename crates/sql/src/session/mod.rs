@@ -13,6 +13,7 @@ mod notices;
 mod numbers;
 mod outcome;
 mod path;
+mod pivots;
 mod plans;
 mod prepared;
 mod reading;

@@ -31,6 +31,7 @@ mod engines;
 mod errors;
 mod explain;
 mod found;
+mod friendly;
 mod indexes;
 mod insert;
 mod lending;

@@ -3,9 +3,8 @@
 //! Names and meanings are DuckDB's, and PostgreSQL 18's for `array_sort` and `array_reverse`.
 //! Sorting puts NULLs last, and first where it is descending, as ORDER BY does. Counts from the
 //! end are negative in `list_slice` and `list_extract`. `list_sum(l)` and its kin are the
-//! aggregates of the name over the list's elements.
-//!
-//! Left out: functions whose result type depends on a value (`list_aggregate(l, 'sum')`).
+//! aggregates of the name over the list's elements; the binder brings `list_aggregate(l, 'sum')`
+//! into them.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -114,6 +113,12 @@ pub(super) fn register(c: &mut Catalogue) {
         ("list_bit_and", "bit_and"),
         ("list_bit_or", "bit_or"),
         ("list_bit_xor", "bit_xor"),
+        ("list_stddev", "stddev"),
+        ("list_variance", "variance"),
+        ("list_kurtosis", "kurtosis"),
+        ("list_skewness", "skewness"),
+        ("list_entropy", "entropy"),
+        ("list_approx_count_distinct", "approx_count_distinct"),
     ] {
         let returns = Returns::Of(Arc::new(move |types: &[Type]| {
             let found = aggregate_of(aggregate, types);

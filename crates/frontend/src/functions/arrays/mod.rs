@@ -27,6 +27,7 @@ mod functions;
 pub mod lambda;
 pub mod lists;
 mod operators;
+mod places;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -45,4 +46,5 @@ pub(super) fn register(c: &mut Catalogue) {
     functions::register(c);
     friendly::register(c);
     operators::register(c);
+    places::register(c);
 }

@@ -12,7 +12,7 @@
 use std::fmt::Write;
 
 use super::super::kernel::{
-    Call, Date, F64, I64, Kernel, Opt, Span, Stamp, Str, f1, f2, f3, w1, w2, w3,
+    Call, Date, F64, I32, I64, Kernel, Opt, Span, Stamp, Str, f1, f2, f3, w1, w2, w3,
 };
 use super::super::{Catalogue, scalar};
 use super::casts::{date_to_stamp, local, stamp_to_date};
@@ -434,6 +434,52 @@ macro_rules! of_local {
     }};
 }
 
+/// Intervals of a number of units: `to_days(3)`.
+fn spans(c: &mut Catalogue) {
+    for (name, months) in [
+        ("to_months", 1),
+        ("to_quarters", 3),
+        ("to_years", 12),
+        ("to_decades", 120),
+        ("to_centuries", 1200),
+        ("to_millennia", 12_000),
+    ] {
+        let f = f1::<I32, Span>(move |n: i32| {
+            let months = n.checked_mul(months).ok_or_else(interval_out_of_range)?;
+            Ok(Interval::new(months, 0, 0))
+        });
+        c.add(scalar(name, &[Type::Int4], of::SPAN, f));
+    }
+    for (name, days) in [("to_days", 1), ("to_weeks", 7)] {
+        let f = f1::<I32, Span>(move |n: i32| {
+            let days = n.checked_mul(days).ok_or_else(interval_out_of_range)?;
+            Ok(Interval::new(0, days, 0))
+        });
+        c.add(scalar(name, &[Type::Int4], of::SPAN, f));
+    }
+    for (name, micros) in [
+        ("to_microseconds", 1),
+        ("to_minutes", MINUTE),
+        ("to_hours", HOUR),
+    ] {
+        let f = f1::<I64, Span>(move |n: i64| {
+            let micros = n.checked_mul(micros).ok_or_else(interval_out_of_range)?;
+            Ok(Interval::new(0, 0, micros))
+        });
+        c.add(scalar(name, &[Type::Int8], of::SPAN, f));
+    }
+    for (name, micros) in [("to_milliseconds", 1000.0), ("to_seconds", 1_000_000.0)] {
+        let f = f1::<F64, Span>(move |n: f64| {
+            let micros = (n * micros).round_ties_even();
+            match micros.abs() < i64::MAX as f64 {
+                true => Ok(Interval::new(0, 0, micros as i64)),
+                false => Err(interval_out_of_range()),
+            }
+        });
+        c.add(scalar(name, &[Type::Float8], of::SPAN, f));
+    }
+}
+
 fn fields(c: &mut Catalogue) {
     let big = || Type::Int8;
     for &(name, field) in FIELDS.iter().chain(DATE_FIELDS) {
@@ -444,6 +490,22 @@ fn fields(c: &mut Catalogue) {
     for &(name, field) in FIELDS {
         let f = f1::<Span, Opt<I64>>(move |span| Ok(span_field(field, &span)?.whole()));
         c.add(scalar(name, &[of::SPAN], big(), f));
+    }
+    spans(c);
+    // Times of microseconds or milliseconds since 1970.
+    for (name, scale) in [
+        ("make_timestamp", 1),
+        ("make_timestamp_ms", 1000),
+        ("epoch_ms", 1000),
+    ] {
+        let f = f1::<I64, Stamp>(move |n: i64| {
+            let stamp = n.checked_mul(scale).ok_or_else(stamp_out_of_range)?;
+            match calendar::is_stamp(stamp) {
+                true => Ok(stamp),
+                false => Err(stamp_out_of_range()),
+            }
+        });
+        c.add(scalar(name, &[Type::Int8], of::STAMP, f));
     }
     // The epoch is that of the instant, not of the local time.
     for ty in [of::STAMP, of::STAMPTZ] {

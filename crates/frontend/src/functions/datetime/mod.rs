@@ -59,6 +59,14 @@ pub(super) fn register(c: &mut Catalogue) {
     make::register(c);
     now::register(c);
     truncate::register(c);
+    for (name, of) in [
+        ("datetrunc", "date_trunc"),
+        ("datepart", "date_part"),
+        ("today", "current_date"),
+        ("get_current_timestamp", "now"),
+    ] {
+        c.synonym(name, of);
+    }
 }
 
 struct Known {

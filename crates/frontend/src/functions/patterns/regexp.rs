@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, StringViewArray};
 
 use super::super::casts::padded;
 use super::super::kernel::{Bool, Call, I32, Kernel, Opt, Str};
-use super::super::kernel::{f2, f3, f4, f5, f6, f7, w2};
+use super::super::kernel::{f1, f2, f3, f4, f5, f6, f7, w2};
 use super::super::strings::lists::{Texts, argument};
 use super::super::strings::{allowed, count, from_start};
 use super::super::{Catalogue, TableFunction, scalar};
@@ -87,6 +87,7 @@ pub(super) fn register(c: &mut Catalogue) {
         kernel,
     ));
     replacing(c);
+    extracting(c);
     finding(c);
     rows(c);
 }
@@ -123,6 +124,68 @@ fn replacing(c: &mut Catalogue) {
         replace(text, pattern, new, start, Some(n), flags)
     });
     c.add(scalar("regexp_replace", &all, Text, kernel));
+}
+
+/// DuckDB's functions of the text of a match or of a group in it.
+fn extracting(c: &mut Catalogue) {
+    use Type::{Bool as Boolean, Int4, Text};
+    let all = [Text, Text, Int4];
+    // A text that does not match has an empty one.
+    let one = |text: &str, pattern: &str, group: i32| {
+        Ok(found(text, pattern, 1, 1, "", group)?.unwrap_or_default())
+    };
+    let kernel = f2::<Str, Str, Str>(move |text, pattern| one(text, pattern, 0));
+    c.add(scalar("regexp_extract", &all[..2], Text, kernel));
+    c.add(scalar(
+        "regexp_extract",
+        &all,
+        Text,
+        f3::<Str, Str, I32, Str>(one),
+    ));
+    let kernel = f2::<Str, Str, Texts>(|text, pattern| extracted(text, pattern, 0));
+    c.add(scalar(
+        "regexp_extract_all",
+        &all[..2],
+        Text.array(),
+        kernel,
+    ));
+    let kernel = f3::<Str, Str, I32, Texts>(extracted);
+    c.add(scalar("regexp_extract_all", &all, Text.array(), kernel));
+    let kernel = f2::<Str, Str, Bool>(|text, pattern| {
+        let regex = compiled(&format!("^(?:{pattern})$"), Options::default())?;
+        regex.is_match(text)
+    });
+    c.add(scalar("regexp_full_match", &all[..2], Boolean, kernel));
+    let kernel = f1::<Str, Str>(|text| {
+        let plain = |c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii();
+        let parts = text.chars().map(|c| {
+            if plain(c) {
+                c.to_string()
+            } else {
+                format!("\\{c}")
+            }
+        });
+        Ok(parts.collect())
+    });
+    c.add(scalar("regexp_escape", &[Text], Text, kernel));
+    for name in ["string_split_regex", "str_split_regex"] {
+        c.synonym(name, "regexp_split_to_array");
+    }
+}
+
+/// The texts of all matches, or of a group in each.
+fn extracted(text: &str, pattern: &str, group: i32) -> Result<Vec<Option<String>>> {
+    let group = usize::try_from(group).map_err(|_| out_of_range("group", group))?;
+    let regex = compiled(pattern, Options::default())?;
+    if group > regex.groups() {
+        let message = format!("the regular expression has no group {group}");
+        return Err(Error::new("22023", message));
+    }
+    let all = matches(&regex, text, 0, true, false)?.into_iter();
+    let part = |groups: Groups| groups.get(group).cloned().flatten();
+    Ok(all
+        .map(|groups| Some(part(groups).map_or("", |part| &text[part]).to_owned()))
+        .collect())
 }
 
 fn finding(c: &mut Catalogue) {

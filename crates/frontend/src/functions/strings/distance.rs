@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::types::Type;
 
 /// Most characters times characters that a distance is computed for.
-const MOST_STEPS: usize = 1 << 30;
+pub(super) const MOST_STEPS: usize = 1 << 30;
 
 /// Adds the functions.
 pub(super) fn register(c: &mut Catalogue) {
@@ -33,7 +33,7 @@ pub(super) fn register(c: &mut Catalogue) {
     ));
 }
 
-fn levenshtein(a: &str, b: &str) -> Result<i64> {
+pub(super) fn levenshtein(a: &str, b: &str) -> Result<i64> {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     if a.len().saturating_mul(b.len()) > MOST_STEPS {

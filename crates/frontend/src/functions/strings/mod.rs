@@ -17,11 +17,13 @@
 //! | `quote` | SQL's quotes: `quote_ident`, `quote_literal`, `parse_ident` |
 //! | `lists` | arrays and rows of texts: `string_to_array`, `string_to_table` |
 //! | `distance` | likeness of two texts: `levenshtein`, `jaccard`, `hamming` |
+//! | `friendly` | names that DuckDB gives: `url_encode`, `format_bytes`, `parse_filename` |
 //!
 //! `format` has a module of its own. `to_ascii` is left out, as it is for other encodings.
 
 pub(super) mod concat;
 mod distance;
+mod friendly;
 pub(super) mod lists;
 pub(super) mod quote;
 mod unicode;
@@ -39,6 +41,7 @@ pub(super) fn register(c: &mut Catalogue) {
     use Type::{Int4, Int8, Text};
     concat::register(c);
     distance::register(c);
+    friendly::register(c);
     lists::register(c);
     quote::register(c);
     unicode::register(c);
@@ -96,6 +99,13 @@ pub(super) fn register(c: &mut Catalogue) {
         Text,
         f1::<I64, Str>(|n| Ok(format!("{n:x}"))),
     ));
+    for (name, of) in [
+        ("mismatches", "hamming"),
+        ("split", "string_split"),
+        ("nfc_normalize", "normalize"),
+    ] {
+        c.synonym(name, of);
+    }
 }
 
 /// Functions of lengths and positions.
@@ -180,7 +190,7 @@ fn ends(c: &mut Catalogue) {
 
 /// Functions of parts of a text.
 fn parts(c: &mut Catalogue) {
-    use Type::{Int4, Text};
+    use Type::{Int4, Int8, Text};
     for name in ["substr", "substring"] {
         let kernel = f2::<Str, I32, Str>(|text, from| Ok(part(text, from, None)?.to_owned()));
         c.add(scalar(name, &[Text, Int4], Text, kernel));
@@ -195,12 +205,37 @@ fn parts(c: &mut Catalogue) {
     c.add(scalar("overlay", &[Text, Text, Int4], Text, kernel));
     let kernel = f4::<Str, Str, I32, I32, Str>(overlay);
     c.add(scalar("overlay", &[Text, Text, Int4, Int4], Text, kernel));
+    for name in ["array_extract", "list_extract", "list_element"] {
+        let kernel = f2::<Str, I64, Str>(|text, at| Ok(between(text, at, at).to_owned()));
+        c.add(scalar(name, &[Text, Int8], Text, kernel));
+    }
+    for name in ["array_slice", "list_slice"] {
+        let kernel =
+            f3::<Str, I64, I64, Str>(|text, low, high| Ok(between(text, low, high).to_owned()));
+        c.add(scalar(name, &[Text, Int8, Int8], Text, kernel));
+    }
     c.add(scalar(
         "split_part",
         &[Text, Text, Int4],
         Text,
         f3::<Str, Str, I32, Str>(split_part),
     ));
+}
+
+/// The characters from one place to another, from 1, or from the end if they are negative.
+fn between(text: &str, low: i64, high: i64) -> &str {
+    let length = || text.chars().count() as i64;
+    let counted = |at: i64| match at < 0 {
+        true => at.saturating_add(length()).saturating_add(1),
+        false => at,
+    };
+    let (low, high) = (counted(low).max(1), counted(high));
+    if low > high {
+        return "";
+    }
+    let from = from_start(text, low as usize - 1);
+    let rest = &text[from..];
+    &rest[..from_start(rest, (high - low) as usize + 1)]
 }
 
 /// A number of characters or bytes as INTEGER.

@@ -22,7 +22,7 @@ impl Reader<'_> {
             return self.behind_call();
         }
         if !self.is_mark(")") {
-            if self.operator(0) == Some("*") {
+            if self.operator(0) == Some("*") && self.word(1) != Some("columns") {
                 self.keep();
             } else {
                 match self.word(0) {
@@ -47,8 +47,23 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An argument that may be a lambda, such as `x -> x + 1`, which becomes a call.
-    fn lambda(&mut self) -> Result<()> {
+    /// An argument that may be a lambda, `x -> x + 1` or `lambda x: x + 1`, which becomes a call.
+    pub(super) fn lambda(&mut self) -> Result<()> {
+        if let Some(length) = self.lambda_head() {
+            self.put_call(LAMBDA);
+            for at in 0..length {
+                match at > 0 && self.is_name(0) {
+                    true => {
+                        self.keep_name();
+                        self.put(Token::Comma);
+                    }
+                    false => self.skip(),
+                }
+            }
+            self.expr()?;
+            self.put(Token::RParen);
+            return Ok(());
+        }
         let mut ahead = 1;
         let several = self.is_mark("(");
         if several {

@@ -92,6 +92,9 @@ impl Reader<'_> {
                 self.keep();
                 self.expr_of(SIGN, plain)
             }
+            Some("*") if self.word(1) == Some("columns") && self.mark(2) == Some("(") => {
+                self.spread()
+            }
             Some("*") | None => self.operand(),
             Some(_) => self.prefix_operator(plain),
         }
@@ -186,10 +189,10 @@ impl Reader<'_> {
                 _ => None,
             },
             Kind::Operator(operator) => Some(match operator.as_str() {
-                "=" | "<" | ">" | "<=" | ">=" | "<>" => COMPARE,
+                "=" | "==" | "<" | ">" | "<=" | ">=" | "<>" => COMPARE,
                 "+" | "-" => ADD,
                 "*" | "/" | "%" | "//" => MULTIPLY,
-                "^" => POWER,
+                "^" | "**" => POWER,
                 _ => OTHER,
             }),
             Kind::Mark("::") => Some(CAST),
@@ -336,7 +339,7 @@ impl Reader<'_> {
     }
 
     /// IN, LIKE, SIMILAR TO and BETWEEN, with NOT before them.
-    fn pattern(&mut self) -> Result<bool> {
+    pub(super) fn pattern(&mut self) -> Result<bool> {
         let negated = self.is("not");
         let place = self.out.len();
         self.takes("not");
@@ -443,9 +446,10 @@ impl Reader<'_> {
     fn goes_on(&self, ahead: usize) -> bool {
         match &self.lexeme(ahead).kind {
             Kind::Mark("::" | "[") => true,
-            Kind::Operator(operator) => {
-                !matches!(operator.as_str(), "=" | "<" | ">" | "<=" | ">=" | "<>")
-            }
+            Kind::Operator(operator) => !matches!(
+                operator.as_str(),
+                "=" | "==" | "<" | ">" | "<=" | ">=" | "<>"
+            ),
             Kind::Word(word) => matches!(word.as_str(), "collate" | "operator" | "at"),
             _ => false,
         }
@@ -475,10 +479,15 @@ impl Reader<'_> {
     fn operand(&mut self) -> Result<()> {
         match self.kind() {
             Kind::Number(_) | Kind::Bits(..) | Kind::Text(_) => {
+                let place = self.out.len();
                 self.keep();
-                match self.is_mark("[") {
-                    true => Err(self.fail()),
-                    false => Ok(()),
+                match self.mark(0) {
+                    Some("[") => Err(self.fail()),
+                    Some(".") if self.is_label(1) && self.mark(2) == Some("(") => {
+                        self.chained(place)?;
+                        self.indirection_from(place)
+                    }
+                    _ => Ok(()),
                 }
             }
             Kind::Parameter(_) => {
@@ -486,16 +495,16 @@ impl Reader<'_> {
                 self.indirection()
             }
             Kind::Mark("(") => {
+                let place = self.out.len();
                 self.bracketed()?;
-                self.indirection()
+                self.indirection_from(place)
             }
+            Kind::Mark("[") if self.is_comprehension() => self.comprehension(),
             Kind::Mark("[") => {
                 self.put_word("ARRAY");
                 self.elements()
             }
-            Kind::Mark("{") if self.mark(2) == Some(":") => Err(Error::unsupported(
-                "struct literals are not supported: a row is written as ROW (…)",
-            )),
+            Kind::Mark("{") if self.mark(2) == Some(":") => self.structure(),
             Kind::Quoted(_) => self.named(),
             Kind::Word(word) => self.word_operand(word.as_str()),
             _ => Err(self.fail()),
@@ -546,6 +555,11 @@ impl Reader<'_> {
 
     /// Fields and elements behind an operand.
     pub(super) fn indirection(&mut self) -> Result<()> {
+        self.indirection_from(usize::MAX)
+    }
+
+    /// The same; calls may stand behind dots if it is known where the operand begins.
+    fn indirection_from(&mut self, place: usize) -> Result<()> {
         loop {
             match self.mark(0) {
                 Some("[") => self.subscript()?,
@@ -561,9 +575,12 @@ impl Reader<'_> {
                         self.keep();
                         return Err(self.fail());
                     }
+                    if self.mark(2) == Some("(") && place < usize::MAX {
+                        self.chained(place)?;
+                        continue;
+                    }
                     self.keep();
                     self.keep_name();
-                    // DuckDB's calls behind a dot.
                     if self.is_mark("(") {
                         return Err(self.fail());
                     }
@@ -571,6 +588,20 @@ impl Reader<'_> {
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// DuckDB's call behind a dot: `('a').upper()` is `upper(('a'))`.
+    fn chained(&mut self, place: usize) -> Result<()> {
+        self.skip();
+        let name = super::name_token(self.kind());
+        self.insert(place, vec![name, Token::LParen]);
+        self.skip();
+        self.skip();
+        if !self.is_mark(")") {
+            self.put(Token::Comma);
+            self.list(Self::argument)?;
+        }
+        self.keep_mark(")")
     }
 
     /// `[1]` or `[1:2]`.
@@ -618,10 +649,8 @@ impl Reader<'_> {
                 }
             }
             "row" if self.mark(1) == Some("(") => self.row(),
-            "columns" if self.mark(1) == Some("(") => Err(Error::unsupported(
-                "COLUMNS (…) is not supported: the columns are listed, or * EXCLUDE (…) is used",
-            )
-            .at(position(self.span().start))),
+            "columns" if self.mark(1) == Some("(") => self.columns(),
+            "interval" if self.counted_interval()? => Ok(()),
             "default" => {
                 // It is refused where it is bound.
                 let error = Error::new("42601", "DEFAULT is not allowed in this context");

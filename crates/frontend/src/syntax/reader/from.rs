@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::super::lexeme::{Kind, near};
-use super::super::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM};
+use super::super::marks::{COLUMNS, JOIN_ALIAS, POSITIONAL, ROWS_FROM};
 use super::super::words::{Class, class};
 use super::Reader;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ impl Reader<'_> {
     }
 
     /// The same; whether it is a join.
-    fn joins(&mut self) -> Result<bool> {
+    pub(super) fn joins(&mut self) -> Result<bool> {
         self.enter()?;
         let mut is_join = self.primary()?;
         while self.join()? {
@@ -85,9 +85,16 @@ impl Reader<'_> {
             return Ok(false);
         };
         let first = self.word(0);
-        let bare = matches!(first, Some("cross" | "natural" | "positional"));
+        let bare = matches!(first, Some("cross" | "natural"));
         if first == Some("positional") {
-            return Err(Error::unsupported("POSITIONAL JOIN is not supported"));
+            self.put_words(&["FULL", "JOIN"]);
+            self.skip();
+            self.skip();
+            self.primary()?;
+            self.put_word("ON");
+            self.put_call(POSITIONAL);
+            self.put(Token::RParen);
+            return Ok(true);
         }
         if first == Some("asof") {
             return self.asof_join(words);
@@ -116,7 +123,7 @@ impl Reader<'_> {
         match self.word(0) {
             Some("on") => {
                 self.keep();
-                self.expr()?;
+                self.each(Self::expr)?;
             }
             Some("using") => {
                 self.keep();
@@ -186,6 +193,13 @@ impl Reader<'_> {
     /// A relation, a function, a sub-query or joins in brackets; whether it is joins without a
     /// name.
     fn primary(&mut self) -> Result<bool> {
+        let place = self.out.len();
+        let is_join = self.primary_inner()?;
+        self.pivot_clause(place)?;
+        Ok(is_join)
+    }
+
+    fn primary_inner(&mut self) -> Result<bool> {
         let lateral = self.is("lateral");
         if lateral {
             self.keep();
@@ -455,7 +469,7 @@ impl Reader<'_> {
     }
 
     /// An alias, if there is one.
-    fn alias(&mut self) -> Result<bool> {
+    pub(super) fn alias(&mut self) -> Result<bool> {
         let named = self.alias_name()?;
         if named && self.is_mark("(") {
             self.names()?;
@@ -484,7 +498,7 @@ impl Reader<'_> {
     fn begins_clause(&self) -> bool {
         match self.word(0) {
             Some("semi" | "anti" | "asof" | "positional") => self.join_words().is_some(),
-            Some("pivot" | "unpivot") => self.mark(1) == Some("("),
+            Some("pivot" | "unpivot") => self.begins_pivot_clause(),
             Some("qualify") => self.begins_operand(1),
             _ => false,
         }
@@ -535,13 +549,13 @@ impl Reader<'_> {
     }
 
     fn sample(&mut self) -> Result<()> {
-        if matches!(self.word(0), Some("pivot" | "unpivot")) && self.mark(1) == Some("(") {
-            self.keep();
-            self.copy_brackets()?;
-            self.alias()?;
-        }
         if !self.is("tablesample") {
             return Ok(());
+        }
+        if self.is_friendly_sample(1) {
+            self.skip();
+            self.put_words(&["CROSS", "JOIN"]);
+            return self.sample_call();
         }
         self.keep();
         if !self.is_name(0) {

@@ -11,13 +11,16 @@
 //! | `FETCH FIRST n ROWS ONLY` | `LIMIT n` |
 //! | locks before LIMIT | locks behind it |
 //! | `TABLE t` | `SELECT * FROM t` |
+//! | forms of DuckDB | calls and marks (`friendly`, `pivot`) |
 //! | forms that `sqlparser` lacks | names that nobody can write ([`marks`](super::marks)) |
 //!
 //! Statements that are no queries are copied; queries and conditions in them are read.
 
 mod call;
 mod expr;
+mod friendly;
 mod from;
+mod pivot;
 mod query;
 mod types;
 
@@ -25,7 +28,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
 use super::lexeme::{Kind, Lexeme, near, position};
-use super::marks::{ASSIGN, BASE, DEFAULTS, NOTHING, QUOTE, TARGET};
+use super::marks::{ASSIGN, BASE, BY_NAME, DEFAULTS, NOTHING, QUOTE, TARGET};
 use super::words::{Class, class};
 use crate::error::{Error, Result};
 
@@ -54,6 +57,8 @@ pub(super) struct Reader<'a> {
     defaults: bool,
     /// Whether the query that begins is one of WITH RECURSIVE.
     recursive: bool,
+    /// Whether COLUMNS is in the expression that is read.
+    has_columns: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -95,6 +100,7 @@ impl<'a> Reader<'a> {
             parameters: 0,
             defaults: false,
             recursive: false,
+            has_columns: false,
         }
     }
 
@@ -148,15 +154,6 @@ impl<'a> Reader<'a> {
     /// Reads a statement up to a lexeme.
     pub(super) fn other_statement_until(&mut self, last: usize) -> Result<()> {
         let mut attempts = ATTEMPTS;
-        // Statements of DuckDB.
-        if let Some(word @ ("pivot" | "unpivot" | "summarize")) = self.word(0)
-            && self.is_name(1)
-        {
-            return Err(
-                Error::unsupported(format!("{} is not supported", word.to_uppercase()))
-                    .at(position(self.span().start)),
-            );
-        }
         if self.are(&["reset", "time", "zone"]) {
             self.keep();
             self.put_word("timezone");
@@ -180,7 +177,6 @@ impl<'a> Reader<'a> {
                     | "prepare"
                     | "with"
                     | "alter"
-                    | "summarize"
                     | "describe"
             )
         );
@@ -235,6 +231,24 @@ impl<'a> Reader<'a> {
                 if matches!(self.word(0), Some("values" | "select" | "default" | "with")) {
                     has_columns = true;
                 }
+                if !has_columns
+                    && self.is("by")
+                    && matches!(self.word(1), Some("name" | "position"))
+                    && (self.mark(2) == Some("(")
+                        || matches!(
+                            self.word(2),
+                            Some("select" | "with" | "from" | "values" | "table")
+                        ))
+                {
+                    if self.word(1) == Some("name") {
+                        self.put(Token::LParen);
+                        self.put_mark(BY_NAME.to_owned());
+                        self.put(Token::RParen);
+                    }
+                    self.at += 2;
+                    has_columns = true;
+                    continue;
+                }
                 if !has_columns && self.is_mark("(") {
                     has_columns = true;
                     columns = match self.holds_query(self.at) {
@@ -258,6 +272,13 @@ impl<'a> Reader<'a> {
                 Some("values") => self.mark(1) == Some("("),
                 Some("with") => before == "as" || holds && self.mark(1) != Some("("),
                 Some("table") => before == "as",
+                Some("pivot" | "pivot_wider" | "unpivot" | "pivot_longer" | "summarize") => {
+                    let carried =
+                        matches!(before, "as" | "explain" | "analyze" | "verbose" | "for");
+                    let opened =
+                        self.at > first && self.lexemes[self.at - 1].kind == Kind::Mark("(");
+                    (carried || opened) && self.begins_form(self.at)
+                }
                 None => (before == "as" || holds) && self.is_mark("(") && self.holds_query(self.at),
                 _ => false,
             };
@@ -536,11 +557,7 @@ impl<'a> Reader<'a> {
 
     /// A name that stands for a form.
     fn put_mark(&mut self, value: String) {
-        self.put(Token::Word(Word {
-            value,
-            quote_style: Some(QUOTE),
-            keyword: Keyword::NoKeyword,
-        }));
+        self.put(mark_token(value));
     }
 
     fn put_call(&mut self, mark: &str) {
@@ -636,18 +653,6 @@ impl<'a> Reader<'a> {
         is
     }
 
-    /// Copies what is in brackets, and the brackets.
-    fn copy_brackets(&mut self) -> Result<()> {
-        let end = self.closing.get(self.at).copied().unwrap_or(usize::MAX);
-        if end == usize::MAX {
-            return Err(self.fail_at(self.lexemes.len() - 1));
-        }
-        while self.at <= end {
-            self.copy();
-        }
-        Ok(())
-    }
-
     /// A list with commas.
     fn list(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         loop {
@@ -677,7 +682,7 @@ impl<'a> Reader<'a> {
         match self.word(0) {
             Some("select" | "with" | "table") => true,
             Some("values" | "from") => true,
-            Some(_) => false,
+            Some(_) => self.begins_form(self.at),
             None => self.is_mark("(") && self.holds_query(self.at),
         }
     }
@@ -703,7 +708,7 @@ impl<'a> Reader<'a> {
                     self.lexemes.get(innermost + 1).map(|lexeme| &lexeme.kind),
                     Some(Kind::Mark("("))
                 ),
-                _ => false,
+                _ => self.begins_form(innermost),
             },
             _ => false,
         };
@@ -733,6 +738,15 @@ impl<'a> Reader<'a> {
         }
         holds
     }
+}
+
+/// A name that stands for a form, as a token.
+fn mark_token(value: String) -> Token {
+    Token::Word(Word {
+        value,
+        quote_style: Some(QUOTE),
+        keyword: Keyword::NoKeyword,
+    })
 }
 
 /// A lexeme as a name, whatever meaning the grammar has for the word.
@@ -779,7 +793,7 @@ fn token_of(kind: &Kind) -> Token {
 
 fn operator_token(operator: &str) -> Token {
     match operator {
-        "=" => Token::Eq,
+        "=" | "==" => Token::Eq,
         "<>" => Token::Neq,
         "<" => Token::Lt,
         ">" => Token::Gt,
@@ -790,7 +804,7 @@ fn operator_token(operator: &str) -> Token {
         "*" => Token::Mul,
         "/" => Token::Div,
         "%" => Token::Mod,
-        "^" => Token::Caret,
+        "^" | "**" => Token::Caret,
         "||" => Token::StringConcat,
         "&" => Token::Ampersand,
         "|" => Token::Pipe,

@@ -4,7 +4,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::super::lexeme::Kind;
 use super::super::marks::{
-    CUBE, CYCLE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH, TIES, USING,
+    CUBE, CYCLE, DISTINCT_SETS, EACH, GROUPING_SETS, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH, TIES,
+    USING,
 };
 use super::super::words::is_bare_label;
 use super::Reader;
@@ -222,6 +223,7 @@ impl Reader<'_> {
             Some("select") => self.select(),
             Some("from") => self.query_by_from(),
             Some("values") => self.values(),
+            Some(_) if self.begins_form(self.at) => self.form(),
             Some("table") => {
                 self.put_words(&["SELECT"]);
                 self.put(Token::Mul);
@@ -284,17 +286,19 @@ impl Reader<'_> {
         self.keep();
         self.list_of_from()?;
         if self.is("select") {
-            return self.select_from(true);
+            return self.select_from(Some(self.out.len()));
         }
         self.insert(place, vec![Token::make_keyword("SELECT"), Token::Mul]);
-        self.clauses()
+        self.clauses(Some(self.out.len()))
     }
 
     fn select(&mut self) -> Result<()> {
-        self.select_from(false)
+        self.select_from(None)
     }
 
-    fn select_from(&mut self, has_from: bool) -> Result<()> {
+    /// A SELECT; `from` is the end of FROM if that stands before it.
+    fn select_from(&mut self, from: Option<usize>) -> Result<()> {
+        let mut from = from;
         self.keep();
         let mut distinct = false;
         match self.word(0) {
@@ -332,11 +336,12 @@ impl Reader<'_> {
                 self.keep();
             }
         }
-        if self.is("from") && !has_from {
+        if self.is("from") && from.is_none() {
             self.keep();
             self.list_of_from()?;
+            from = Some(self.out.len());
         }
-        self.clauses()
+        self.clauses(from)
     }
 
     /// Whether the list of a SELECT has ended.
@@ -421,11 +426,17 @@ impl Reader<'_> {
     }
 
     fn item_inner(&mut self) -> Result<()> {
-        if self.operator(0) == Some("*") {
+        if self.operator(0) == Some("*") && self.word(1) != Some("columns") {
+            if self.has_star_options(1) {
+                return self.each(|reader| reader.star_with_options(1));
+            }
             self.keep();
-            return self.star_options();
+            return Ok(());
         }
         if let Some(length) = self.star() {
+            if self.has_star_options(length) {
+                return self.each(|reader| reader.star_with_options(length));
+            }
             for _ in 0..length {
                 match self.is_label(0) {
                     true => self.keep_name(),
@@ -436,23 +447,27 @@ impl Reader<'_> {
             if self.is("as") && self.is_label(1) {
                 self.skip();
                 self.skip();
-                return Ok(());
             }
-            return self.star_options();
+            return Ok(());
         }
         // `label: expr` of DuckDB.
         if self.is_name(0) && self.mark(1) == Some(":") {
             let label = super::name_token(self.kind());
             self.skip();
             self.skip();
-            self.expr()?;
+            self.each(Self::expr)?;
             self.put_word("AS");
             self.put(label);
             return Ok(());
         }
-        self.expr()?;
+        let first = self.out.len();
+        self.each(Self::expr)?;
         if self.is("as") {
             self.keep();
+            let each = self.out.get(first).is_some_and(is_each);
+            if each && self.label_pattern() {
+                return Ok(());
+            }
             if !self.is_label(0) {
                 return Err(self.fail());
             }
@@ -462,7 +477,12 @@ impl Reader<'_> {
         let bare = match self.kind() {
             Kind::Quoted(_) => true,
             Kind::Word(word) => {
-                is_bare_label(word) && !(word == "qualify" && self.begins_operand(1))
+                let begins_clause = match word.as_str() {
+                    "qualify" => self.begins_operand(1),
+                    "using" => self.word(1) == Some("sample"),
+                    _ => false,
+                };
+                is_bare_label(word) && !begins_clause
             }
             _ => false,
         };
@@ -479,82 +499,28 @@ impl Reader<'_> {
     }
 
     /// The length of `t.*` where it is an item of the list.
-    fn star(&self) -> Option<usize> {
+    pub(super) fn star(&self) -> Option<usize> {
         let mut ahead = 0;
         while self.is_label(ahead) && self.mark(ahead + 1) == Some(".") {
             ahead += 2;
             if self.operator(ahead) == Some("*") {
-                let goes_on = match &self.lexeme(ahead + 1).kind {
-                    Kind::Operator(_) => true,
-                    Kind::Mark(mark) => matches!(*mark, "::" | "[" | "."),
-                    Kind::Word(word) => INFIX.contains(&word.as_str()),
-                    _ => false,
-                };
+                let goes_on = !self.has_star_options(ahead + 1)
+                    && match &self.lexeme(ahead + 1).kind {
+                        Kind::Operator(_) => true,
+                        Kind::Mark(mark) => matches!(*mark, "::" | "[" | "."),
+                        Kind::Word(word) => INFIX.contains(&word.as_str()),
+                        _ => false,
+                    };
                 return (self.is_name(0) && !goes_on).then_some(ahead + 1);
             }
         }
         None
     }
 
-    /// EXCLUDE, REPLACE and RENAME behind a star.
-    fn star_options(&mut self) -> Result<()> {
-        loop {
-            match self.word(0) {
-                Some("exclude" | "rename") => {
-                    self.keep();
-                    match self.is_mark("(") {
-                        true => {
-                            self.keep();
-                            self.list(|reader| {
-                                reader.any_name()?;
-                                if reader.takes("as") {
-                                    reader.any_name()?;
-                                }
-                                Ok(())
-                            })?;
-                            self.keep_mark(")")?;
-                        }
-                        false => {
-                            self.any_name()?;
-                            if self.takes("as") {
-                                self.any_name()?;
-                            }
-                        }
-                    }
-                }
-                Some("replace") if self.mark(1) == Some("(") => {
-                    self.keep();
-                    self.keep();
-                    self.list(|reader| {
-                        reader.expr()?;
-                        reader.keep_word("as")?;
-                        match reader.is_label(0) {
-                            true => reader.keep_name(),
-                            false => return Err(reader.fail()),
-                        }
-                        Ok(())
-                    })?;
-                    self.keep_mark(")")?;
-                }
-                Some("ilike") if matches!(self.lexeme(1).kind, Kind::Text(_)) => {
-                    self.keep();
-                    self.keep();
-                }
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// The clauses behind FROM.
-    fn clauses(&mut self) -> Result<()> {
-        if self.is("using") && self.word(1) == Some("sample") {
-            return Err(Error::unsupported(
-                "USING SAMPLE is not supported: TABLESAMPLE stands behind a table",
-            )
-            .at(super::position(self.span().start)));
-        }
+    /// The clauses behind FROM, which ends at a place.
+    fn clauses(&mut self, from: Option<usize>) -> Result<()> {
         if self.takes("where") {
-            self.expr()?;
+            self.each(Self::expr)?;
         } else if self.is("window") && self.is_name(1) && self.word(2) == Some("as") {
             // Without FROM, the grammar takes the word for the name of the last item.
             self.put_words(&["WHERE", "TRUE"]);
@@ -563,11 +529,11 @@ impl Reader<'_> {
             self.group_by()?;
         }
         if self.takes("having") {
-            self.expr()?;
+            self.each(Self::expr)?;
         }
         if self.is("qualify") && self.begins_operand(1) {
             self.keep();
-            self.expr()?;
+            self.each(Self::expr)?;
         }
         if self.takes("window") {
             self.list(|reader| {
@@ -582,6 +548,18 @@ impl Reader<'_> {
         if self.is("qualify") && self.begins_operand(1) {
             self.keep();
             self.expr()?;
+        }
+        if self.is("using") && self.word(1) == Some("sample") {
+            let Some(from) = from else {
+                return Err(self.fail());
+            };
+            self.skip();
+            self.skip();
+            let place = self.out.len();
+            self.sample_call()?;
+            let call = self.out.split_off(place).into_iter();
+            let call = std::iter::once(Token::Comma).chain(call.map(|token| token.token));
+            self.insert(from, call.collect());
         }
         Ok(())
     }
@@ -751,7 +729,7 @@ impl Reader<'_> {
             self.keep();
         } else {
             let place = self.out.len();
-            self.expr()?;
+            self.each(Self::expr)?;
             if self.is("using") {
                 self.skip();
                 let mark = self.out.len();
@@ -1002,4 +980,9 @@ impl Reader<'_> {
         self.out.extend(tail);
         Ok(Some(strength))
     }
+}
+
+/// Whether a token begins what stands for several expressions.
+fn is_each(token: &TokenWithSpan) -> bool {
+    matches!(&token.token, Token::Word(word) if word.value == EACH)
 }
