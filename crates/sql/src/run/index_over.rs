@@ -184,9 +184,12 @@ pub(super) fn free_name(schema: &TableSchema, text: &str) -> String {
     name
 }
 
+/// Whether a class is for a type.
+type Takes = fn(&Type) -> bool;
+
 /// Operator classes whose order is the type's own, and the types they are for. Texts are in the
 /// order of their bytes, so that those for patterns are no other.
-const CLASSES: [(&str, fn(&Type) -> bool); 27] = [
+const CLASSES: [(&str, Takes); 27] = [
     ("array_ops", |ty| matches!(ty, Type::Array(_))),
     ("bool_ops", |ty| *ty == Type::Bool),
     ("bpchar_ops", |ty| matches!(ty, Type::Char(_))),
