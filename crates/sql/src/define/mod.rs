@@ -1,6 +1,6 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
-//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; ALTER SEQUENCE and SET
-//! CONSTRAINTS.
+//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; ALTER FUNCTION, ALTER SEQUENCE and
+//! SET CONSTRAINTS.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -36,6 +36,12 @@ pub(crate) enum Definition {
     AlterComposite {
         name: String,
         change: CompositeChange,
+    },
+    /// ALTER FUNCTION; without the types of parameters for the only one of a name.
+    AlterFunction {
+        name: String,
+        parameters: Option<Vec<String>>,
+        change: FunctionChange,
     },
     /// DROP TYPE, or DROP DOMAIN.
     Drop {
@@ -112,6 +118,22 @@ pub(crate) enum AttributeChange {
     Add { name: String, ty: String },
     Drop { name: String, if_exists: bool },
     Type { name: String, ty: String },
+}
+
+/// What ALTER FUNCTION does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum FunctionChange {
+    Rename(String),
+    Move(String),
+    Options(Vec<FunctionOption>),
+}
+
+/// An option of a function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum FunctionOption {
+    /// `i`, `s` or `v`.
+    Volatility(String),
+    Strict(bool),
 }
 
 /// An action of ALTER SEQUENCE.

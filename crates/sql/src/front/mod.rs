@@ -29,8 +29,8 @@ use crate::session::Requests;
 
 pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, normal_records, stored};
 pub(crate) use declared::{
-    declared_by, declared_type, default_of, domain_of, has_arrays_of_domain, is_domain_over_arrays,
-    labels_of, shown_declaration, type_of_stored,
+    declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
+    is_domain_over_arrays, labels_of, shown_declaration, type_of_stored,
 };
 pub(crate) use expression::{COLUMN, Purpose, is_immutable, lowered_expression, with_types};
 pub(crate) use names::{Names, type_held, type_of, type_of_column};

@@ -409,6 +409,11 @@ impl Run<'_> {
             Definition::AlterComposite { name, change } => {
                 self.alter_composite(&named(name)?, change)
             }
+            Definition::AlterFunction {
+                name,
+                parameters,
+                change,
+            } => self.alter_function(&named(name)?, parameters.as_deref(), change),
             Definition::AlterSequence {
                 name,
                 if_exists,
