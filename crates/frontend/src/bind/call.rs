@@ -240,6 +240,12 @@ impl Binder<'_> {
             }
             refuse(!written.named.is_empty(), "VARIADIC behind named arguments")?;
             let arguments = self.positional(written)?;
+            let own = self.catalog.sql_functions(schema, name)?;
+            let mut last = own.iter().filter_map(|one| one.parameters.last());
+            if last.any(|last| last.variadic) {
+                let called = self.sql_call(name, &own, arguments, Vec::new(), None, true)?;
+                return self.value_of_call(called);
+            }
             return self.variadic_call(name, arguments);
         }
         if crate::syntax::marks::WITH_LAMBDAS.contains(&name)
@@ -258,11 +264,8 @@ impl Binder<'_> {
             for (parameter, value) in &written.named {
                 named.push((parameter.clone(), self.bind_expr(value)?));
             }
-            return match self.sql_call(name, &own, arguments, named, None)? {
-                Called::Value(value) => Ok(value),
-                Called::Rows(plan) => self.rows_in_list(plan),
-                Called::Record(plan) => Ok(self.record_of(plan)),
-            };
+            let called = self.sql_call(name, &own, arguments, named, None, false)?;
+            return self.value_of_call(called);
         }
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
             return self.set_returning(name, tables, arguments);
@@ -378,6 +381,15 @@ impl Binder<'_> {
             },
             ty,
         ))
+    }
+
+    /// A call of a function whose body is SQL among expressions.
+    fn value_of_call(&mut self, called: Called) -> Result<Expr> {
+        match called {
+            Called::Value(value) => Ok(value),
+            Called::Rows(plan) => self.rows_in_list(plan),
+            Called::Record(plan) => Ok(self.record_of(plan)),
+        }
     }
 
     /// GREATEST and LEAST.

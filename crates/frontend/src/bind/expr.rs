@@ -9,6 +9,7 @@ use sqlparser::ast::{
 };
 
 use super::columns::{each_of, misplaced};
+use super::function::Called;
 use super::operator::symbol;
 use super::scope::whole_row;
 use super::subquery::is_large;
@@ -516,6 +517,16 @@ impl Binder<'_> {
         // A row's cast to a text is not written so.
         if matches!(value.ty, Type::Record(_)) && crate::types::named(name).is_some() {
             return None;
+        }
+        if let Ok(own) = self.catalog.sql_functions(None, name)
+            && !own.is_empty()
+        {
+            let called = self.sql_call(name, &own, vec![value], Vec::new(), None, false);
+            return match called.ok()? {
+                Called::Value(value) => Some(value),
+                Called::Record(plan) => Some(self.record_of(plan)),
+                Called::Rows(_) => None,
+            };
         }
         self.function(name, vec![value]).ok()
     }

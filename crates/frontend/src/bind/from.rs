@@ -992,8 +992,17 @@ impl Binder<'_> {
             return Ok(Functioned::Value(of_columns(value, defined)?, last));
         }
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
+        let mut is_spread = false;
         for argument in args {
             match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
+                    if !own.is_empty()
+                        && named.is_empty()
+                        && let Some(inner) = super::variadic::inner_of(expr)? =>
+                {
+                    is_spread = true;
+                    arguments.push(self.bind_expr(inner)?);
+                }
                 // The grammar reads `name := value` as an operator.
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::BinaryOp {
                     left,
@@ -1040,7 +1049,8 @@ impl Binder<'_> {
             if open && defined.is_none() {
                 return Err(needs_columns().at(position));
             }
-            let called = self.sql_call(&last, &own, arguments, named, defined.as_deref());
+            let called =
+                self.sql_call(&last, &own, arguments, named, defined.as_deref(), is_spread);
             let called = called.map_err(|error| error.at(position))?;
             return Ok(match called {
                 Called::Value(value) => Functioned::Value(value, last),

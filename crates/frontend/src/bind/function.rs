@@ -62,6 +62,8 @@ pub struct SqlParameter {
     pub ty: Option<Type>,
     /// Its value where it is left out.
     pub default: Option<Ast>,
+    /// Whether it stands for any number of arguments, which it has as an array.
+    pub variadic: bool,
 }
 
 /// The result of a [`SqlFunction`].
@@ -105,8 +107,10 @@ enum Callable {
         function: Arc<SqlFunction>,
         /// Types of the parameters that the call gives arguments for, in its order.
         parameters: Vec<Type>,
-        /// Their places.
+        /// Their places. Further arguments are elements of the last parameter.
         places: Vec<usize>,
+        /// Whether the last parameter is given its elements.
+        gathers: bool,
         returns: Returns,
     },
 }
@@ -159,12 +163,26 @@ struct Frame {
 impl Callable {
     /// A function as a call with some positional and named arguments takes it; `None` if it
     /// does not.
-    fn of(function: &Arc<SqlFunction>, positional: usize, named: &[String]) -> Option<Self> {
+    fn of(
+        function: &Arc<SqlFunction>,
+        positional: usize,
+        named: &[String],
+        is_spread: bool,
+    ) -> Option<Self> {
         let all = &function.parameters;
-        if positional > all.len() {
+        let is_variadic = all.last().is_some_and(|last| last.variadic);
+        let gathers = is_variadic && !is_spread && named.is_empty() && positional >= all.len();
+        // What stands behind VARIADIC is the value of the parameter.
+        let fits = match is_spread {
+            true => is_variadic && positional == all.len(),
+            false => {
+                gathers || positional <= all.len() && !(is_variadic && positional == all.len())
+            }
+        };
+        if !fits {
             return None;
         }
-        let mut places: Vec<usize> = (0..positional).collect();
+        let mut places: Vec<usize> = (0..positional.min(all.len())).collect();
         for name in named {
             let mut places_of = all.iter().enumerate().skip(positional);
             let found = places_of.find(|(_, one)| one.name.as_deref() == Some(name.as_str()));
@@ -185,6 +203,16 @@ impl Callable {
             let ty = all.get(*place).and_then(|parameter| parameter.ty.as_ref());
             ty.map_or(Type::Any, Type::base)
         });
+        let mut parameters: Vec<Type> = parameters.collect();
+        if gathers {
+            let element = match parameters.pop() {
+                Some(Type::Array(element)) => *element,
+                Some(Type::AnyArray) => Type::AnyElement,
+                Some(Type::AnyCompatibleArray) => Type::AnyCompatible,
+                _ => return None,
+            };
+            parameters.resize(positional, element);
+        }
         let returns = match &function.returns {
             SqlReturns::Value(ty) => ty.clone(),
             SqlReturns::Rows(columns) => match columns.first() {
@@ -195,8 +223,9 @@ impl Callable {
         };
         Some(Callable::Sql {
             function: Arc::clone(function),
-            parameters: parameters.collect(),
+            parameters,
             places,
+            gathers,
             returns: returns.into(),
         })
     }
@@ -228,7 +257,8 @@ impl Binder<'_> {
         self.sql_called(function, given, returns, None).map(|_| ())
     }
 
-    /// A call of a function whose body is SQL, or of another of its name.
+    /// A call of a function whose body is SQL, or of another of its name; the last argument may
+    /// stand behind VARIADIC.
     pub(super) fn sql_call(
         &mut self,
         name: &str,
@@ -236,16 +266,17 @@ impl Binder<'_> {
         positional: Vec<Expr>,
         named: Vec<(String, Expr)>,
         defined: Option<&[(String, Type)]>,
+        is_spread: bool,
     ) -> Result<Called> {
         let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
         let mut overloads = Vec::new();
-        if names.is_empty() {
+        if names.is_empty() && !is_spread {
             let known = catalogue().functions(name).iter();
             overloads.extend(known.map(|one| Arc::new(Callable::Known(Arc::clone(one)))));
         }
         let own = functions
             .iter()
-            .filter_map(|one| Callable::of(one, positional.len(), &names));
+            .filter_map(|one| Callable::of(one, positional.len(), &names, is_spread));
         overloads.extend(own.map(Arc::new));
         let mut arguments = positional;
         arguments.extend(named.into_iter().map(|(_, value)| value));
@@ -275,8 +306,24 @@ impl Binder<'_> {
                 Ok(Called::Value(self.called(resolved, arguments)?))
             }
             Callable::Sql {
-                function, places, ..
+                function,
+                places,
+                gathers,
+                ..
             } => {
+                let (mut arguments, mut parameters) = (arguments, parameters);
+                if *gathers {
+                    let before = places.len().saturating_sub(1);
+                    let element = parameters.get(before).cloned().unwrap_or(Type::Text);
+                    let elements = arguments.split_off(before).into_iter();
+                    let elements =
+                        elements.map(|one| self.coerce(one, &element, Coercion::Implicit));
+                    let elements = elements.collect::<Result<Vec<_>>>()?;
+                    let array = element.array();
+                    parameters.truncate(before);
+                    parameters.push(array.clone());
+                    arguments.push(Expr::new(ExprKind::Array(elements), array));
+                }
                 let mut given: Vec<Option<Expr>> = Vec::new();
                 given.resize_with(function.parameters.len(), || None);
                 for ((argument, to), place) in arguments.into_iter().zip(&parameters).zip(places) {
@@ -676,6 +723,14 @@ impl Binder<'_> {
                 items: vec![value],
             });
         }
+        // One value of a composite type is a row of its fields.
+        if let [only] = columns.as_slice()
+            && let Type::Record(fields) = &only.ty
+            && fields.len() == wanted.len()
+            && !matches!(wanted, [(_, Type::Record(_))])
+        {
+            return self.fields_returned(plan, only, function, wanted);
+        }
         if columns.len() != wanted.len() {
             return Err(Error::new(
                 "42P13",
@@ -707,6 +762,42 @@ impl Binder<'_> {
         }
         Ok(Plan::Project {
             input: Box::new(plan),
+            items,
+        })
+    }
+}
+
+impl Binder<'_> {
+    /// The fields of the records of a plan as the columns that a function gives; a function of one
+    /// row gives none for NULL.
+    fn fields_returned(
+        &mut self,
+        plan: Plan,
+        record: &Column,
+        function: &SqlFunction,
+        wanted: &[(String, Type)],
+    ) -> Result<Plan> {
+        let Type::Record(fields) = &record.ty else {
+            return Err(Error::internal("fields of no record"));
+        };
+        let mut items = Vec::with_capacity(wanted.len());
+        for (at, ((_, ty), (name, to))) in fields.iter().zip(wanted).enumerate() {
+            let whole = Box::new(record.reference());
+            let value = Expr::new(ExprKind::Field(whole, at), ty.clone());
+            let value = self
+                .coerce(value, to, Coercion::Assignment)
+                .map_err(|error| mismatch(error, to, ty))?;
+            items.push((self.column(name.clone(), value.ty.clone()), value));
+        }
+        let input = match function.single {
+            true => Plan::Filter {
+                input: Box::new(self.first_row(plan)?),
+                condition: record.reference().is_null().not(),
+            },
+            false => plan,
+        };
+        Ok(Plan::Project {
+            input: Box::new(input),
             items,
         })
     }

@@ -1,7 +1,7 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
-//! identities of columns; ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH and DETACH
-//! PARTITION.
+//! identities of columns; ALTER FUNCTION, ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH
+//! and DETACH PARTITION.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -38,6 +38,12 @@ pub(crate) enum Definition {
     AlterComposite {
         name: String,
         change: CompositeChange,
+    },
+    /// ALTER FUNCTION; without the types of parameters for the only one of a name.
+    AlterFunction {
+        name: String,
+        parameters: Option<Vec<String>>,
+        change: FunctionChange,
     },
     /// DROP TYPE, or DROP DOMAIN.
     Drop {
@@ -172,6 +178,22 @@ pub(crate) enum TableChange {
     Reset(Vec<String>),
     /// RENAME COLUMN of a view.
     RenameColumn { from: String, to: String },
+}
+
+/// What ALTER FUNCTION does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum FunctionChange {
+    Rename(String),
+    Move(String),
+    Options(Vec<FunctionOption>),
+}
+
+/// An option of a function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum FunctionOption {
+    /// `i`, `s` or `v`.
+    Volatility(String),
+    Strict(bool),
 }
 
 /// An action of ALTER SEQUENCE.

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::{
     AttributeChange, CompositeChange, ConstraintKind, Definition, DomainChange, DomainConstraint,
-    SequenceChange, SequenceOption, TableChange,
+    FunctionChange, FunctionOption, SequenceChange, SequenceOption, TableChange,
 };
 use crate::names::fold;
 use crate::plan::expression::printed;
@@ -35,6 +35,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                     change: change(parser)?,
                 },
             }
+        }
+        ("ALTER", "FUNCTION" | "ROUTINE") => {
+            skip(parser, 2);
+            alter_function(parser)?
         }
         ("ALTER", "SEQUENCE") => {
             skip(parser, 2);
@@ -393,6 +397,83 @@ fn change(parser: &mut Parser<'_>) -> Read<DomainChange> {
     } else {
         return parser.expected("SET, DROP, ADD, RENAME or VALIDATE", parser.peek_token());
     })
+}
+
+fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
+    let name = parser.parse_object_name(false)?.to_string();
+    let parameters = match parser.consume_token(&Token::LParen) {
+        false => None,
+        true => {
+            let all = parser.parse_comma_separated0(parameter, Token::RParen)?;
+            parser.expect_token(&Token::RParen)?;
+            Some(all.into_iter().flatten().collect())
+        }
+    };
+    let change = if takes(parser, &["RENAME", "TO"]) {
+        FunctionChange::Rename(fold(&parser.parse_identifier()?))
+    } else if takes(parser, &["SET", "SCHEMA"]) {
+        FunctionChange::Move(fold(&parser.parse_identifier()?))
+    } else {
+        let mut options = Vec::new();
+        while let Some(option) = function_option(parser) {
+            options.push(option);
+        }
+        takes(parser, &["RESTRICT"]);
+        match options.is_empty() {
+            true => {
+                let known = "RENAME TO, SET SCHEMA, IMMUTABLE, STABLE, VOLATILE or STRICT";
+                return parser.expected(known, parser.peek_token());
+            }
+            false => FunctionChange::Options(options),
+        }
+    };
+    Ok(Definition::AlterFunction {
+        name,
+        parameters,
+        change,
+    })
+}
+
+/// The type of a parameter, which may have a mode and a name before it; none of OUT.
+fn parameter(parser: &mut Parser<'_>) -> Read<Option<String>> {
+    let is_out = takes(parser, &["OUT"]);
+    for mode in ["IN", "INOUT", "VARIADIC"] {
+        takes(parser, &[mode]);
+    }
+    let named = parser.maybe_parse(|parser| {
+        parser.parse_identifier()?;
+        parser.parse_data_type()
+    })?;
+    let ty = match named {
+        Some(ty) => ty,
+        None => parser.parse_data_type()?,
+    };
+    Ok((!is_out).then(|| ty.to_string()))
+}
+
+fn function_option(parser: &mut Parser<'_>) -> Option<FunctionOption> {
+    for (words, option) in [
+        (
+            ["IMMUTABLE"].as_slice(),
+            FunctionOption::Volatility("i".to_owned()),
+        ),
+        (&["STABLE"], FunctionOption::Volatility("s".to_owned())),
+        (&["VOLATILE"], FunctionOption::Volatility("v".to_owned())),
+        (&["STRICT"], FunctionOption::Strict(true)),
+        (
+            &["RETURNS", "NULL", "ON", "NULL", "INPUT"],
+            FunctionOption::Strict(true),
+        ),
+        (
+            &["CALLED", "ON", "NULL", "INPUT"],
+            FunctionOption::Strict(false),
+        ),
+    ] {
+        if takes(parser, words) {
+            return Some(option);
+        }
+    }
+    None
 }
 
 fn sequence_change(parser: &mut Parser<'_>) -> Read<SequenceChange> {

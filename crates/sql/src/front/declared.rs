@@ -15,7 +15,7 @@ use freestone_storage::{
 use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::expression::parse_expr;
-use crate::plan::pg_catalog::objects::{numbered_type, type_number};
+use crate::plan::pg_catalog::objects::{numbered_type, row_type_number, type_number};
 use crate::types::{type_held, type_of_column};
 
 /// Domains over domains, and composite types in composite types, at most.
@@ -92,6 +92,22 @@ pub(crate) fn shown_type(schema: &str, name: &str) -> String {
     match schema == DEFAULT_SCHEMA {
         true => quoted(name),
         false => format!("{}.{}", quoted(shown_schema(schema)), quoted(name)),
+    }
+}
+
+/// A type as it is written where it is found again by its name: created types and the types of
+/// tables' rows with their schemas.
+pub(crate) fn full_name_of_type(catalog: &Catalog, ty: &Type) -> String {
+    match ty {
+        Type::Array(element) => format!("{}[]", full_name_of_type(catalog, element)),
+        Type::Record(fields) if fields.number() > 0 => {
+            let mut tables = catalog.all_tables();
+            match tables.find(|(_, table)| row_type_number(table) == fields.number()) {
+                Some((schema, table)) => shown_type(schema, &table.name),
+                None => ty.to_string(),
+            }
+        }
+        _ => ty.to_string(),
     }
 }
 

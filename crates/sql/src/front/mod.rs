@@ -27,8 +27,8 @@ use crate::plan::relations::Relations;
 use crate::session::Requests;
 
 pub(crate) use declared::{
-    declared_by, declared_type, default_of, domain_of, has_arrays_of_domain, is_domain_over_arrays,
-    labels_of, shown_declaration, type_of_stored,
+    declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
+    is_domain_over_arrays, labels_of, shown_declaration, type_of_stored,
 };
 pub(crate) use expression::{
     COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,

@@ -451,7 +451,7 @@ impl Catalog for Names<'_> {
         if let Some(known) = self.functions.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let found = routine::functions(snapshot, schema, name).map_err(front_error)?;
+        let found = routine::functions(snapshot, (schema, name), self).map_err(front_error)?;
         if !found.is_empty() {
             let rights = self.relations.rights();
             rights.use_schema(snapshot, schema).map_err(front_error)?;

@@ -71,6 +71,9 @@ pub(crate) struct Parameter {
     /// Its value where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default: Option<String>,
+    /// Whether it stands for any number of arguments, which it has as an array.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) variadic: bool,
 }
 
 fn is_false(truth: &bool) -> bool {
@@ -95,7 +98,7 @@ impl Known for OwnTypes {
 ///
 /// # Errors
 /// `42704`.
-pub(crate) fn type_of(written: &DataType) -> Result<Type> {
+pub(crate) fn type_of(written: &DataType, known: &dyn Known) -> Result<Type> {
     let pseudo = match written.to_string().to_lowercase().as_str() {
         "anyelement" => Some(Type::AnyElement),
         "anyarray" => Some(Type::AnyArray),
@@ -106,7 +109,7 @@ pub(crate) fn type_of(written: &DataType) -> Result<Type> {
     };
     match pseudo {
         Some(ty) => Ok(ty),
-        None => Ok(written_type(written, &OwnTypes)?),
+        None => Ok(written_type(written, known)?),
     }
 }
 
@@ -114,9 +117,9 @@ pub(crate) fn type_of(written: &DataType) -> Result<Type> {
 ///
 /// # Errors
 /// `42704`.
-pub(crate) fn type_named(name: &str) -> Result<Type> {
+fn type_named(name: &str, known: &dyn Known) -> Result<Type> {
     match grammar::expression(&format!("CAST(NULL AS {name})"))? {
-        Expr::Cast { data_type, .. } => type_of(&data_type),
+        Expr::Cast { data_type, .. } => type_of(&data_type, known),
         _ => Err(Error::internal("a cast that is none")),
     }
 }
@@ -126,7 +129,11 @@ impl Routine {
     pub(crate) fn signature(&self) -> String {
         let types = self.parameters.iter();
         let types = types.map(|parameter| match &parameter.ty {
-            Some(ty) => type_named(ty).map_or_else(|_| ty.clone(), |ty| ty.base().to_string()),
+            // Created types are kept by the names that they are shown by.
+            Some(ty) => {
+                let known = type_named(ty, &OwnTypes);
+                known.map_or_else(|_| ty.clone(), |ty| ty.base().to_string())
+            }
             None => "any".to_owned(),
         });
         let types: Vec<String> = types.collect();
@@ -137,13 +144,15 @@ impl Routine {
     ///
     /// # Errors
     /// `42601` and `42704` of a body or types that are none.
-    pub(crate) fn function(&self) -> Result<SqlFunction> {
+    pub(crate) fn function(&self, known: &dyn Known) -> Result<SqlFunction> {
+        let type_named = |name: &str| type_named(name, known);
         let mut parameters = Vec::with_capacity(self.parameters.len());
         for parameter in &self.parameters {
             let default = parameter.default.as_deref();
             parameters.push(SqlParameter {
                 name: parameter.name.clone(),
                 ty: parameter.ty.as_deref().map(type_named).transpose()?,
+                variadic: parameter.variadic,
                 default: default.map(grammar::expression).transpose()?,
             });
         }
@@ -224,10 +233,12 @@ pub(crate) fn of_name(catalog: &Catalog, schema: &str, name: &str) -> Result<Vec
 /// Those of [`of_name`] and [`Routine::function`].
 pub(crate) fn functions(
     catalog: &Catalog,
-    schema: &str,
-    name: &str,
+    (schema, name): (&str, &str),
+    known: &dyn Known,
 ) -> Result<Vec<Arc<SqlFunction>>> {
     let all = of_name(catalog, schema, name)?;
-    let all = all.iter().map(|routine| Ok(Arc::new(routine.function()?)));
+    let all = all
+        .iter()
+        .map(|routine| Ok(Arc::new(routine.function(known)?)));
     all.collect()
 }

@@ -1,16 +1,22 @@
-//! CREATE FUNCTION and CREATE MACRO, DROP FUNCTION.
+//! CREATE FUNCTION and CREATE MACRO, ALTER FUNCTION, DROP FUNCTION.
 
 use datafusion::sql::sqlparser::ast::{
-    ArgMode, CreateFunction, CreateFunctionBody, DataType, DropFunction, Expr, FunctionBehavior,
-    FunctionCalledOnNull, FunctionReturnType, FunctionSecurity, OperateFunctionArg, Value,
+    ArgMode, ArrayElemTypeDef, CreateFunction, CreateFunctionBody, DataType, DropFunction, Expr,
+    FunctionBehavior, FunctionCalledOnNull, FunctionReturnType, FunctionSecurity,
+    OperateFunctionArg, Value,
 };
-use freestone_frontend::bind::Binder;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use freestone_frontend::bind::{Binder, Catalog as _};
+use freestone_frontend::types::Type;
+use freestone_storage::Catalog;
 
 use super::Run;
 use super::create::unknown_schema;
-use crate::error::{Error, Result};
-use crate::front::{self, Names, session_of};
-use crate::names::{Name, fold, quoted, table_name};
+use crate::define::{FunctionChange, FunctionOption};
+use crate::error::{Error, Result, parser as syntax_error};
+use crate::front::{self, Names, full_name_of_type, session_of};
+use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
 use crate::plan::expression::printed;
 use crate::plan::relations::Relations;
 use crate::routine::{ATOMIC, MACRO, Parameter, Routine, of_name, type_of};
@@ -22,12 +28,12 @@ impl Run<'_> {
     pub(super) fn create_function(&self, create: &CreateFunction) -> Result<Outcome> {
         let name = table_name(&create.name)?;
         let routine = self.routine_of(create, &name)?;
-        let function = routine.function()?;
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let names = Names::new(&relations);
+        let function = routine.function(&names)?;
         // A macro's body is looked at where it is called.
         if routine.language != MACRO {
-            let relations = Relations::new(self.state(), self.snapshot.clone());
             let session = session_of(&relations);
-            let names = Names::new(&relations);
             Binder::new(&names, &session).check_function(&function)?;
         }
         let signature = routine.signature();
@@ -70,6 +76,61 @@ impl Run<'_> {
         }))
     }
 
+    /// ALTER FUNCTION.
+    pub(super) fn alter_function(
+        &self,
+        name: &Name,
+        parameters: Option<&[String]>,
+        change: &FunctionChange,
+    ) -> Result<Outcome> {
+        let types = parameters.map(|all| {
+            let types = all.iter().map(|ty| {
+                let ty = Parser::new(&PostgreSqlDialect {})
+                    .try_with_sql(ty)
+                    .and_then(|mut parser| parser.parse_data_type())
+                    .map_err(|error| syntax_error(&error))?;
+                self.type_text(&ty)
+            });
+            types.collect::<Result<Vec<String>>>()
+        });
+        let types = types.transpose()?;
+        self.edit(|edit| {
+            let before = found(edit.catalog(), name, types.as_deref())?;
+            let mut after = before.clone();
+            let mut schema = name.schema.as_str();
+            match change {
+                FunctionChange::Rename(to) => after.name.clone_from(to),
+                FunctionChange::Move(to) => {
+                    schema = meant_schema(to);
+                    if !edit.catalog().has_schema(schema) {
+                        return Err(unknown_schema(edit.catalog(), schema));
+                    }
+                }
+                FunctionChange::Options(options) => {
+                    for option in options {
+                        match option {
+                            FunctionOption::Volatility(to) => after.volatility.clone_from(to),
+                            FunctionOption::Strict(to) => after.strict = *to,
+                        }
+                    }
+                }
+            }
+            let signature = after.signature();
+            let moves = (schema, signature.as_str()) != (&name.schema, &before.signature());
+            let mut others = of_name(edit.catalog(), schema, &after.name)?.into_iter();
+            if moves && others.any(|one| one.signature() == signature) {
+                let schema = shown_schema(schema);
+                let message = format!("function {signature} already exists in schema \"{schema}\"");
+                return Err(Error::new("42723", message));
+            }
+            let text = serde_json::to_string(&after);
+            let text = text.map_err(|error| Error::internal(error.to_string()))?;
+            edit.drop_function(&name.schema, &before.signature())?;
+            Ok(edit.set_function(schema, &signature, &text)?)
+        })?;
+        Ok(Outcome::done("ALTER FUNCTION"))
+    }
+
     /// DROP FUNCTION.
     pub(super) fn drop_functions(&self, drop: &DropFunction) -> Result<Outcome> {
         let DropFunction {
@@ -77,50 +138,55 @@ impl Run<'_> {
             func_desc,
             drop_behavior: _,
         } = drop;
+        let mut gone = Vec::with_capacity(func_desc.len());
+        for one in func_desc {
+            let types = one.args.as_ref().map(|args| {
+                let given = args.iter().filter(|arg| is_given(arg));
+                let types = given.map(|arg| self.type_text(&arg.data_type));
+                types.collect::<Result<Vec<String>>>()
+            });
+            gone.push((table_name(&one.name)?, types.transpose()?));
+        }
         self.edit(|edit| {
-            for one in func_desc {
-                let name = table_name(&one.name)?;
-                let all = of_name(edit.catalog(), &name.schema, &name.name)?;
-                let wanted = match &one.args {
-                    Some(args) => {
-                        let mut parameters = Vec::new();
-                        for arg in args.iter().filter(|arg| is_given(arg)) {
-                            parameters.push(type_of(&arg.data_type)?.base().to_string());
-                        }
-                        Some(format!("{}({})", name.name, parameters.join(", ")))
-                    }
-                    None => None,
-                };
-                let mut found = all.iter().map(Routine::signature);
-                let found = match &wanted {
-                    Some(wanted) => found.find(|signature| signature == wanted),
-                    None => {
-                        let first = found.next();
-                        if found.next().is_some() {
-                            let message = format!("function name \"{name}\" is not unique");
-                            return Err(Error::new("42725", message).at(name.position).with_hint(
-                                "Specify the argument list to select the function unambiguously.",
-                            ));
-                        }
-                        first
-                    }
-                };
-                match found {
-                    Some(signature) => edit.drop_function(&name.schema, &signature)?,
-                    None if *if_exists => {}
-                    None => {
-                        let message = match wanted {
-                            Some(signature) => format!("function {signature} does not exist"),
-                            None => format!("could not find a function named \"{name}\""),
-                        };
-                        return Err(Error::new("42883", message).at(name.position));
-                    }
+            for (name, types) in &gone {
+                match found(edit.catalog(), name, types.as_deref()) {
+                    Ok(routine) => edit.drop_function(&name.schema, &routine.signature())?,
+                    Err(error) if *if_exists && error.sqlstate == "42883" => {}
+                    Err(error) => return Err(error),
                 }
             }
             Ok(())
         })?;
         Ok(Outcome::done("DROP FUNCTION"))
     }
+}
+
+/// The function of a name and of parameters of some types; without types the only one of the
+/// name.
+///
+/// # Errors
+/// `42883` if there is none, `42725` if there are several.
+fn found(catalog: &Catalog, name: &Name, types: Option<&[String]>) -> Result<Routine> {
+    let mut all = of_name(catalog, &name.schema, &name.name)?.into_iter();
+    let (found, missing) = match types {
+        Some(types) => {
+            let wanted = format!("{}({})", name.name, types.join(", "));
+            let found = all.find(|one| one.signature() == wanted);
+            let shown = format!("{}({})", name.name, types.join(","));
+            (found, format!("function {shown} does not exist"))
+        }
+        None => {
+            let first = all.next();
+            if all.next().is_some() {
+                let message = format!("function name \"{name}\" is not unique");
+                return Err(Error::new("42725", message)
+                    .at(name.position)
+                    .with_hint("Specify the argument list to select the function unambiguously."));
+            }
+            (first, format!("could not find a function named \"{name}\""))
+        }
+    };
+    found.ok_or_else(|| Error::new("42883", missing).at(name.position))
 }
 
 fn is_given(arg: &OperateFunctionArg) -> bool {
@@ -190,14 +256,26 @@ impl Run<'_> {
             let name = name.as_ref().map(fold);
             let ty = match data_type {
                 DataType::Unspecified => None,
-                written => Some(type_of(written)?.base().to_string()),
+                written => Some(self.type_text(written)?),
             };
             match mode {
-                Some(ArgMode::Variadic) => {
-                    return Err(Error::unsupported("VARIADIC parameters are not supported"));
-                }
                 Some(ArgMode::Out) => {}
                 _ => {
+                    if parameters
+                        .last()
+                        .is_some_and(|last: &Parameter| last.variadic)
+                    {
+                        let message = "VARIADIC parameter must be the last input parameter";
+                        return Err(Error::new("42P13", message));
+                    }
+                    let variadic = matches!(mode, Some(ArgMode::Variadic));
+                    let is_array = ty.as_deref().is_some_and(|ty| {
+                        ty.ends_with("[]") || ["anyarray", "anycompatiblearray"].contains(&ty)
+                    });
+                    if variadic && !is_array {
+                        let message = "VARIADIC parameter must be an array";
+                        return Err(Error::new("42P13", message));
+                    }
                     let twice = |known: &Parameter| known.name.is_some() && known.name == name;
                     if parameters.iter().any(twice) {
                         let name = name.unwrap_or_default();
@@ -208,7 +286,7 @@ impl Run<'_> {
                     let before = parameters
                         .last()
                         .and_then(|last: &Parameter| last.default.as_ref());
-                    if before.is_some() && default.is_none() {
+                    if before.is_some() && default.is_none() && !variadic {
                         let message = "input parameters after one with a default value must also have defaults";
                         return Err(Error::new("42P13", message));
                     }
@@ -216,6 +294,7 @@ impl Run<'_> {
                         name: name.clone(),
                         ty: ty.clone(),
                         default,
+                        variadic,
                     });
                 }
             }
@@ -303,15 +382,50 @@ struct Returned {
 }
 
 impl Run<'_> {
-    /// The columns of a table or view whose rows a type is; `None` for any other type.
+    /// A written type as functions keep it.
+    ///
+    /// # Errors
+    /// `42704`; `0A000` for domains, whose conditions a call does not check.
+    fn type_text(&self, written: &DataType) -> Result<String> {
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let names = Names::new(&relations);
+        let mut element = written;
+        while let DataType::Array(
+            ArrayElemTypeDef::SquareBracket(inner, _) | ArrayElemTypeDef::AngleBracket(inner),
+        ) = element
+        {
+            element = inner;
+        }
+        if let DataType::Custom(name, modifiers) = element
+            && modifiers.is_empty()
+        {
+            let full = table_name(name)?;
+            let schema = (name.0.len() > 1).then_some(full.schema.as_str());
+            if names.domain(schema, &full.name)?.is_some() {
+                let message = "parameters and results of functions cannot be of a domain";
+                return Err(Error::unsupported(message));
+            }
+        }
+        let ty = type_of(written, &names)?;
+        Ok(full_name_of_type(&self.snapshot, &ty.base()))
+    }
+
+    /// The fields of a composite type, or the columns of a table or view whose rows a type is;
+    /// `None` for any other type.
     fn row_type(&self, ty: &DataType) -> Result<Option<Vec<(String, String)>>> {
         let DataType::Custom(name, modifiers) = ty else {
             return Ok(None);
         };
-        if !modifiers.is_empty() || type_of(ty).is_ok() {
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let known = type_of(ty, &Names::new(&relations));
+        if let Ok(Type::Record(fields)) = &known {
+            let text = |ty: &Type| full_name_of_type(&self.snapshot, &ty.base());
+            let fields = fields.iter().map(|(name, ty)| (name.clone(), text(ty)));
+            return Ok(Some(fields.collect()));
+        }
+        if !modifiers.is_empty() || known.is_ok() {
             return Ok(None);
         }
-        let relations = Relations::new(self.state(), self.snapshot.clone());
         let full = table_name(name)?;
         let schemas = match (name.0.len(), relations.path()) {
             (1, Some(path)) => path.to_vec(),
@@ -325,7 +439,8 @@ impl Run<'_> {
             }
             let query = format!("SELECT * FROM {}.{}", quoted(&schema), quoted(&full.name));
             let plan = front::planned(&relations, &parse_one(&query)?)?;
-            let types = plan.types.iter().map(ToString::to_string);
+            let types = plan.types.iter();
+            let types = types.map(|ty| full_name_of_type(&self.snapshot, ty));
             return Ok(Some(plan.names.into_iter().zip(types).collect()));
         }
         Ok(None)
@@ -337,7 +452,7 @@ impl Run<'_> {
         results: Vec<(String, String)>,
         language: &str,
     ) -> Result<Returned> {
-        let of = |ty: &DataType| -> Result<String> { Ok(type_of(ty)?.base().to_string()) };
+        let of = |ty: &DataType| self.type_text(ty);
         let none = Returned::default();
         let (ty, single) = match written {
             Some(FunctionReturnType::SetOf(DataType::Unspecified)) => {

@@ -415,6 +415,11 @@ impl Run<'_> {
                 if_exists,
                 change,
             } => self.alter_relation(*view, &named(name)?, *if_exists, change),
+            Definition::AlterFunction {
+                name,
+                parameters,
+                change,
+            } => self.alter_function(&named(name)?, parameters.as_deref(), change),
             Definition::AlterSequence {
                 name,
                 if_exists,

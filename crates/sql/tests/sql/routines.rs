@@ -134,3 +134,124 @@ fn what_is_wrong_with_functions_is_told() {
     sql.run("CREATE OR REPLACE FUNCTION f(b int) RETURNS int RETURN f(b) + 1");
     assert_eq!(sql.state("SELECT f(1)"), "54001");
 }
+
+#[test]
+fn parameters_and_results_are_of_created_types_and_of_tables() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE c AS (a INT, b TEXT); CREATE TYPE e AS ENUM ('x', 'y');
+         CREATE TABLE t (id INT, v TEXT); INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, NULL);
+         CREATE FUNCTION f1(x c) RETURNS int LANGUAGE sql AS 'SELECT ($1).a + 1';
+         CREATE FUNCTION f2(int) RETURNS c LANGUAGE sql AS $$ SELECT ROW($1, 'r')::c $$;
+         CREATE FUNCTION f3(int) RETURNS c LANGUAGE sql AS $$ SELECT $1, 'two'::text WHERE $1 > 0 $$;
+         CREATE FUNCTION f4() RETURNS SETOF c LANGUAGE sql AS $$ SELECT id, v FROM t ORDER BY id $$;
+         CREATE FUNCTION f5(t) RETURNS text LANGUAGE sql AS $$ SELECT $1.v || '!' $$;
+         CREATE FUNCTION f6(r t, n int DEFAULT 2) RETURNS SETOF t LANGUAGE sql AS $$ SELECT (r).* FROM generate_series(1, n) $$;
+         CREATE FUNCTION f7(e, e[]) RETURNS e LANGUAGE sql AS 'SELECT greatest($1, $2[1])'",
+    );
+    for (query, rows) in [
+        (
+            "SELECT f1(ROW(4,'z')), f1('(5,q)'), f1(f2(6))",
+            ["5|6|7"].as_slice(),
+        ),
+        (
+            "SELECT f2(3)::text, (f2(3)).b, f3(0)::text, f3(1)::text",
+            &["(3,r)|r|NULL|(1,two)"],
+        ),
+        ("SELECT a, b FROM f2(4)", &["4|r"]),
+        ("SELECT a, b FROM f3(0)", &["NULL|NULL"]),
+        ("SELECT a, b FROM f4()", &["1|one", "2|two", "3|NULL"]),
+        ("SELECT (f4()).b", &["one", "two", "NULL"]),
+        ("SELECT f5(t) FROM t ORDER BY id", &["one!", "two!", "NULL"]),
+        ("SELECT f5(ROW(9,'n'))", &["n!"]),
+        ("SELECT * FROM f6(ROW(1,'q')::t)", &["1|q", "1|q"]),
+        (
+            "SELECT q.* FROM t, LATERAL f6(t, 1) q ORDER BY 1",
+            &["1|one", "2|two", "3|NULL"],
+        ),
+        ("SELECT f7('x', '{y}')", &["y"]),
+    ] {
+        assert_eq!(sql.rows(query), rows, "{query}");
+    }
+    sql.run("DROP FUNCTION f1(c); DROP FUNCTION f6(t, int), f7(e, e[])");
+    sql.run("CREATE DOMAIN d AS INT CHECK (VALUE > 0)");
+    assert_eq!(
+        sql.state("CREATE FUNCTION f(d) RETURNS int RETURN 1"),
+        "0A000"
+    );
+    assert_eq!(
+        sql.state("CREATE FUNCTION f() RETURNS SETOF d[] LANGUAGE sql AS 'SELECT 1'"),
+        "0A000"
+    );
+    assert_eq!(
+        sql.state("CREATE FUNCTION f() RETURNS c LANGUAGE sql AS 'SELECT ROW(1, 2, 3)'"),
+        "42P13"
+    );
+}
+
+#[test]
+fn parameters_stand_for_any_number_of_arguments() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE FUNCTION f(VARIADIC a INT[]) RETURNS bigint LANGUAGE sql AS $$ SELECT sum(x) FROM unnest(a) x $$;
+         CREATE FUNCTION g(a TEXT, VARIADIC b anyarray) RETURNS text LANGUAGE sql AS $$ SELECT a || array_to_string(b, ',') $$;
+         CREATE FUNCTION h(n INT, VARIADIC b INT[] DEFAULT '{7}') RETURNS SETOF int LANGUAGE sql AS $$ SELECT n + x FROM unnest(b) x ORDER BY 1 $$",
+    );
+    assert_eq!(
+        sql.rows("SELECT f(1,2,3), f(VARIADIC ARRAY[4,5]), f(10), f(VARIADIC '{}')"),
+        ["6|9|10|NULL"]
+    );
+    assert_eq!(
+        sql.rows("SELECT g('x', 1, 2), g('y', 'p'::text, 'q')"),
+        ["x1,2|yp,q"]
+    );
+    assert_eq!(sql.rows("SELECT * FROM h(1, 2, 3)"), ["3", "4"]);
+    assert_eq!(sql.rows("SELECT * FROM h(1, VARIADIC ARRAY[5])"), ["6"]);
+    assert_eq!(sql.rows("SELECT * FROM h(1)"), ["8"]);
+    for (text, state) in [
+        ("SELECT f()", "42883"),
+        ("SELECT f('{1}'::int[])", "42883"),
+        ("SELECT f(VARIADIC 1)", "42883"),
+        (
+            "CREATE FUNCTION k(VARIADIC a INT) RETURNS int RETURN 1",
+            "42P13",
+        ),
+        (
+            "CREATE FUNCTION k(VARIADIC a INT[], b INT) RETURNS int RETURN 1",
+            "42P13",
+        ),
+    ] {
+        assert_eq!(sql.state(text), state, "{text}");
+    }
+}
+
+#[test]
+fn functions_are_altered() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s;
+         CREATE FUNCTION f(a int, b int DEFAULT 5) RETURNS int LANGUAGE sql AS 'SELECT coalesce(a, 0) + b';
+         CREATE FUNCTION f(text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
+    );
+    assert_eq!(
+        sql.run("ALTER FUNCTION f(a int, int) RENAME TO g"),
+        "ALTER FUNCTION"
+    );
+    assert_eq!(sql.rows("SELECT g(1), g(NULL), f('x')"), ["6|5|x"]);
+    sql.run("ALTER FUNCTION g IMMUTABLE STRICT");
+    assert_eq!(sql.rows("SELECT g(1), g(NULL)"), ["6|NULL"]);
+    sql.run("ALTER FUNCTION g CALLED ON NULL INPUT; ALTER ROUTINE g(int, int) SET SCHEMA s");
+    assert_eq!(sql.one("SELECT s.g(NULL)"), "5");
+    for (text, state) in [
+        ("ALTER FUNCTION nosuch(int) RENAME TO x", "42883"),
+        ("ALTER FUNCTION nosuch RENAME TO x", "42883"),
+        ("ALTER FUNCTION f(text) SET SCHEMA nosuch", "3F000"),
+        ("SELECT g(1)", "42883"),
+    ] {
+        assert_eq!(sql.state(text), state, "{text}");
+    }
+    sql.run("CREATE FUNCTION g(x int, y int) RETURNS int RETURN 1");
+    assert_eq!(sql.state("ALTER FUNCTION g SET SCHEMA s"), "42723");
+    sql.run("CREATE FUNCTION f(int) RETURNS int RETURN 1");
+    assert_eq!(sql.state("ALTER FUNCTION f STABLE"), "42725");
+}

@@ -97,6 +97,7 @@ impl Catalog for Functions {
                         "" => None,
                         text => Some(syntax::expression(text)?),
                     },
+                    variadic: false,
                 })
             });
             Ok(Arc::new(SqlFunction {
