@@ -65,6 +65,7 @@ impl Catalog for Tables {
                 columns: stored.columns.clone(),
                 hidden: Vec::new(),
                 key: stored.key.clone(),
+                number: 0,
                 handle: Arc::new(()),
             })
         }))
