@@ -18,7 +18,11 @@ use crate::interrupt;
 const DEFAULT: usize = 1 << 20;
 
 /// Bytes at the end of a stack that are left to calls that do not ask.
-const RESERVE: usize = 256 << 10;
+const RESERVE: usize = if cfg!(debug_assertions) {
+    1 << 20
+} else {
+    512 << 10
+};
 
 /// Bytes of a great stack. A build without optimization has frames some times as great.
 const GREAT: usize = if cfg!(debug_assertions) {

@@ -22,7 +22,7 @@ mod target;
 mod view;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
 
 pub(crate) use self::create::executed;
 use self::edits::Edits;
@@ -215,4 +215,20 @@ fn order_options(tokens: &mut [TokenWithSpan]) {
     for (place, token) in tokens[first..end].iter_mut().zip(ordered) {
         *place = token;
     }
+}
+
+/// Tokens with a blank behind each: texts are made of them for statements of ours.
+pub(crate) fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut all = Vec::with_capacity(2 * tokens.len());
+    // The end needs no token.
+    let is_some = |token: &TokenWithSpan| token.token != Token::EOF;
+    for token in tokens.into_iter().filter(is_some) {
+        let blank = TokenWithSpan {
+            token: Token::Whitespace(Whitespace::Space),
+            span: token.span,
+        };
+        all.push(token);
+        all.push(blank);
+    }
+    all
 }

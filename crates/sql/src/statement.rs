@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast};
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use freestone_frontend::{stack, syntax};
 
 use parking_lot::Mutex;
@@ -183,7 +183,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
 }
 
 fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>> {
-    let mut tokens = spaced(tokens);
+    let mut tokens = dialect::spaced(tokens);
     let overridings = dialect::adapt(&mut tokens);
     let with = |levels: usize, tokens| {
         Parser::new(&syntax::Dialect)
@@ -208,22 +208,6 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
         }
         Ok(statements)
     })
-}
-
-/// Tokens with a blank behind each: texts are made of them for statements of ours.
-pub(crate) fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let mut all = Vec::with_capacity(2 * tokens.len());
-    // The end needs no token.
-    let is_some = |token: &TokenWithSpan| token.token != Token::EOF;
-    for token in tokens.into_iter().filter(is_some) {
-        let blank = TokenWithSpan {
-            token: Token::Whitespace(Whitespace::Space),
-            span: token.span,
-        };
-        all.push(token);
-        all.push(blank);
-    }
-    all
 }
 
 /// The statements that a parser gives.

@@ -12,8 +12,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use freestone_frontend::syntax;
 
 use super::edits::Edits;
-use super::{is_blank, words};
-use crate::statement::spaced;
+use super::{is_blank, spaced, words};
 
 /// A row for each column of the table that `$1` names.
 const TABLE_INFO: &str = "SELECT (a.attnum - 1)::integer AS cid, a.attname::text AS name, \

@@ -151,12 +151,8 @@ impl<'a> Names<'a> {
         }))
     }
 
-    /// The tables with the rows of a partitioned table, their numbers, and where its columns are
-    /// in them; `None` for another table.
-    fn parts(
-        &self,
-        provider: &Arc<dyn TableProvider>,
-    ) -> Result<Option<Vec<(Relation, i64, Vec<usize>)>>> {
+    /// The tables with the rows of a partitioned table; `None` for another table.
+    fn parts(&self, provider: &Arc<dyn TableProvider>) -> Result<Option<Vec<Leaf>>> {
         let Some(stored) = provider.downcast_ref::<StoredTable>() else {
             return Ok(None);
         };
@@ -236,8 +232,11 @@ impl<'a> Names<'a> {
     }
 }
 
+/// A table with rows of a partitioned one, its number, and where the columns are in it.
+type Leaf = (Relation, i64, Vec<usize>);
+
 /// A relation whose rows are those of parts, with the number of each row's table.
-fn in_parts(mut whole: Relation, parts: Vec<(Relation, i64, Vec<usize>)>) -> Parts {
+fn in_parts(mut whole: Relation, parts: Vec<Leaf>) -> Parts {
     let row_ids = whole.hidden.len();
     whole.hidden.push((TABLE.to_owned(), Type::Oid));
     let parts = parts.into_iter().map(|(part, number, places)| {

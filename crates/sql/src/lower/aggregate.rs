@@ -40,7 +40,7 @@ pub(super) enum Found {
     /// One aggregate.
     One(Native),
     /// The quotient of a sum, of a SQL type, and a count.
-    Mean(Native, Type, Native),
+    Mean(Box<Native>, Type, Box<Native>),
     /// The float that an integer stands for.
     Float(Native),
 }
@@ -158,7 +158,11 @@ impl Lowering {
                     return Ok(None);
                 };
                 let value = self.expr(argument)?.expr;
-                Ok(Some(Found::Mean(sum, ty, count(value, false))))
+                Ok(Some(Found::Mean(
+                    Box::new(sum),
+                    ty,
+                    Box::new(count(value, false)),
+                )))
             }
             "bool_and" | "every" => Ok(one(bool_and_or::bool_and_udaf(), self.expr(argument)?)),
             "bool_or" => Ok(one(bool_and_or::bool_or_udaf(), self.expr(argument)?)),
@@ -286,8 +290,8 @@ impl Lowering {
                 Found::Mean(sum, ty, count) => {
                     let sum_column = self.fresh("sum", ty);
                     let count_column = self.fresh("count", Type::Int8);
-                    add(sum, &sum_column);
-                    add(count, &count_column);
+                    add(*sum, &sum_column);
+                    add(*count, &count_column);
                     means.push((column, sum_column, count_column));
                 }
             }

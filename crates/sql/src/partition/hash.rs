@@ -157,7 +157,7 @@ fn of_long(value: i64) -> u64 {
 /// A float: both zeros are one value, and so are all that are no numbers.
 fn of_float(value: f64) -> u64 {
     match value {
-        zero if zero == 0.0 => SEED,
+        0.0 => SEED,
         value if value.is_nan() => of_bytes(&0x7ff8_0000_0000_0000_u64.to_le_bytes()),
         value => of_bytes(&value.to_le_bytes()),
     }

@@ -296,7 +296,7 @@ fn must_divide(new: u64, all: &[(&str, &Arc<Table>)]) -> Result<()> {
         .filter(|(modulus, _)| *modulus > new)
         .min_by_key(|(modulus, _)| *modulus);
     if let Some((modulus, name)) = below
-        && new % modulus != 0
+        && !new.is_multiple_of(*modulus)
     {
         return refused("divisible by", *modulus, name);
     }

@@ -167,7 +167,8 @@ pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 /// # Errors
 /// `22001` for one that is too long for the column.
 fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
-    let (fits, length): (fn(&str, u32) -> Result<&str>, u32) = match to {
+    type Fits = fn(&str, u32) -> Result<&str>;
+    let (fits, length): (Fits, u32) = match to {
         Type::Array(element) => {
             let arrays = Arrays::read(array);
             return arrays.map_or(Ok(()), |arrays| must_fit(arrays.values(), element));
