@@ -219,7 +219,7 @@ impl Lowering {
                     results.push((column, floats::float(aggregate(native))));
                 }
                 Shape::Aggregate(Found::Mean(sum, ty, count)) => {
-                    let (sum, count) = (aggregate(sum), aggregate(count));
+                    let (sum, count) = (aggregate(*sum), aggregate(*count));
                     let sum_column = self.fresh("sum", ty);
                     let count_column = self.fresh("count", Type::Int8);
                     self.found(sum_column.id, sum.expr, sum.kind);
