@@ -32,7 +32,6 @@ pub(super) struct NativeWindow {
     frame: WindowFrame,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a statement has few of them")]
 enum Shape {
     /// A function of windows, and the Arrow type that it gives.
     Function(Arc<WindowUDF>, Vec<Expr>, DataType),
