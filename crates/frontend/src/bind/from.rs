@@ -17,7 +17,9 @@ use super::{
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, TableCall};
-use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, POSITIONAL, ROWS_FROM, marked, marked_call};
+use crate::syntax::marks::{
+    COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call,
+};
 use crate::types::Type;
 
 /// A part of FROM: its plan and its names.
@@ -331,7 +333,11 @@ impl Binder<'_> {
                 sample,
                 index_hints,
             } => {
-                refuse(!with_hints.is_empty(), "WITH behind a table")?;
+                let only = match with_hints.as_slice() {
+                    [] => false,
+                    [sqlparser::ast::Expr::Identifier(hint)] if marked(hint, ONLY).is_some() => true,
+                    _ => return Err(Error::unsupported("WITH behind a table is not supported")),
+                };
                 refuse(version.is_some(), "a version of a table")?;
                 refuse(!partitions.is_empty(), "PARTITION behind a table")?;
                 refuse(json_path.is_some(), "a path behind a table")?;
@@ -350,7 +356,7 @@ impl Binder<'_> {
                     );
                 }
                 refuse(*with_ordinality, "WITH ORDINALITY of a table")?;
-                self.table(name, alias.as_ref(), sample.as_ref())
+                self.table(name, only, alias.as_ref(), sample.as_ref())
             }
             TableFactor::Derived {
                 lateral,
@@ -456,6 +462,7 @@ impl Binder<'_> {
     fn table(
         &mut self,
         name: &ObjectName,
+        only: bool,
         alias: Option<&TableAlias>,
         sample: Option<&TableSampleKind>,
     ) -> Result<Part> {
@@ -498,7 +505,13 @@ impl Binder<'_> {
                 let shown = relation.schema.clone();
                 self.scanned(relation, Some(shown), alias, sample)
             }
-            Some(Found::Parts(parts)) => self.parts(parts, alias, sample),
+            Some(Found::Parts(Parts { whole, mut parts })) => {
+                // A partitioned table has no rows of its own.
+                if only {
+                    parts.clear();
+                }
+                self.parts(Parts { whole, parts }, alias, sample)
+            }
             Some(Found::View(view)) => {
                 refuse(sample.is_some(), "TABLESAMPLE of a view")?;
                 self.view(schema, &last, view, alias)

@@ -205,7 +205,6 @@ fn words(c: &mut Catalogue) {
 
 /// Functions of rows about what there never is.
 fn nothing(c: &mut Catalogue) {
-    let class = Type::Reg(Reg::Class);
     let texts = Type::Text.array();
     let mut none = |name, parameter: &Type, columns: &[(&'static str, Type)]| {
         let columns = columns.iter();
@@ -222,21 +221,6 @@ fn nothing(c: &mut Catalogue) {
             }),
         });
     };
-    none(
-        "pg_partition_ancestors",
-        &class,
-        &[("relid", class.clone())],
-    );
-    none(
-        "pg_partition_tree",
-        &class,
-        &[
-            ("relid", class.clone()),
-            ("parentrelid", class.clone()),
-            ("isleaf", Type::Bool),
-            ("level", Type::Int4),
-        ],
-    );
     none(
         "pg_options_to_table",
         &texts,

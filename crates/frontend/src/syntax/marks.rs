@@ -49,6 +49,8 @@ pub(crate) const CUBE: &str = "\u{1}cube ";
 pub(crate) const NO_KEYS: &str = "\u{1}no keys ";
 /// ROWS FROM: a call around the calls.
 pub(crate) const ROWS_FROM: &str = "\u{1}rows from ";
+/// ONLY before a table: a hint behind it.
+pub(crate) const ONLY: &str = "\u{1}only ";
 /// A column definition list in ROWS FROM: a call with the call and `name => NULL::type`.
 pub(crate) const COLUMNS: &str = "\u{1}columns ";
 /// The alias of `JOIN … USING (…)`: a column in the list, with the name behind it.

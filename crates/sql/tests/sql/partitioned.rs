@@ -40,6 +40,13 @@ fn ranges_hold_their_rows() {
         sql.rows("SELECT tableoid::regclass, count(*) FROM t GROUP BY 1 ORDER BY 1::text"),
         ["t1|2", "t2|3"]
     );
+    // A partitioned table has no rows of its own.
+    for (of, count) in [("t", 0), ("(t)", 0), ("t AS x (a)", 0), ("t1", 2)] {
+        let query = format!("SELECT count(*) FROM ONLY {of}");
+        assert_eq!(sql.one(&query), count.to_string(), "{query}");
+    }
+    assert!(sql.rows("TABLE ONLY t").is_empty());
+    assert_eq!(sql.one("SELECT count(*) FROM t *"), "5");
     for text in ["INSERT INTO t VALUES (20)", "INSERT INTO t VALUES (NULL)"] {
         assert_eq!(
             said(&sql, text),

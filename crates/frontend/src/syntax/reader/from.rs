@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::super::lexeme::{Kind, near};
-use super::super::marks::{COLUMNS, JOIN_ALIAS, POSITIONAL, ROWS_FROM};
+use super::super::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM};
 use super::super::words::{Class, class};
 use super::Reader;
 use crate::error::{Error, Result};
@@ -238,6 +238,7 @@ impl Reader<'_> {
                 self.relation_name()?;
                 self.skip_mark(")")?;
                 self.alias()?;
+                self.only();
                 self.sample()?;
                 return Ok(false);
             }
@@ -261,8 +262,19 @@ impl Reader<'_> {
             return Err(self.fail());
         }
         self.alias()?;
+        if only {
+            self.only();
+        }
         self.sample()?;
         Ok(false)
+    }
+
+    /// ONLY of the table before, as a hint about it.
+    pub(super) fn only(&mut self) {
+        self.put_word("WITH");
+        self.put(Token::LParen);
+        self.put_mark(ONLY.to_owned());
+        self.put(Token::RParen);
     }
 
     fn begins_call(&self) -> bool {

@@ -229,11 +229,14 @@ impl Reader<'_> {
                 self.put(Token::Mul);
                 self.put_word("FROM");
                 self.skip();
-                if self.is("only") {
+                let only = self.is("only");
+                if only {
                     self.skip();
                 }
                 self.any_name()?;
-                if self.operator(0) == Some("*") {
+                if only {
+                    self.only();
+                } else if self.operator(0) == Some("*") {
                     self.skip();
                 }
                 Ok(())
