@@ -396,7 +396,7 @@ impl Binder<'_> {
     }
 }
 
-/// What is wrong with the number of fields of a row that is to be of a composite type.
+/// The fault in the number of fields of a row that is to be of a composite type.
 fn other_width(from: &Type, to: &Type) -> Option<&'static str> {
     let (Type::Record(from), Type::Record(to)) = (from, to) else {
         return None;

@@ -122,7 +122,7 @@ impl Binder<'_> {
     }
 }
 
-/// What is checked of the values of a domain.
+/// The checks of the values of a domain.
 struct Checked {
     domain: String,
     not_null: bool,

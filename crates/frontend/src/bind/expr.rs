@@ -500,7 +500,7 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    /// What may stand for several expressions, as a condition; COLUMNS stands nowhere else.
+    /// A condition, which may stand for several expressions; COLUMNS stands nowhere else.
     #[inline(never)]
     fn columns_call(&mut self, expr: &Ast) -> Result<Option<Expr>> {
         if let Some(inner) = each_of(expr) {

@@ -17,9 +17,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, TableCall};
-use crate::syntax::marks::{
-    COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call,
-};
+use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call};
 use crate::types::Type;
 
 /// A part of FROM: its plan and its names.
@@ -335,7 +333,9 @@ impl Binder<'_> {
             } => {
                 let only = match with_hints.as_slice() {
                     [] => false,
-                    [sqlparser::ast::Expr::Identifier(hint)] if marked(hint, ONLY).is_some() => true,
+                    [sqlparser::ast::Expr::Identifier(hint)] if marked(hint, ONLY).is_some() => {
+                        true
+                    }
                     _ => return Err(Error::unsupported("WITH behind a table is not supported")),
                 };
                 refuse(version.is_some(), "a version of a table")?;

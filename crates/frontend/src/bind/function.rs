@@ -172,7 +172,7 @@ impl Callable {
         let all = &function.parameters;
         let is_variadic = all.last().is_some_and(|last| last.variadic);
         let gathers = is_variadic && !is_spread && named.is_empty() && positional >= all.len();
-        // What stands behind VARIADIC is the value of the parameter.
+        // The value behind VARIADIC is that of the parameter.
         let fits = match is_spread {
             true => is_variadic && positional == all.len(),
             false => {

@@ -147,7 +147,7 @@ impl Binder<'_> {
         Ok(Some((plan, Namespace::of(named))))
     }
 
-    /// What is made of the rows of a source, over its names.
+    /// The items computed of the rows of a source, over its names.
     fn formed(
         &mut self,
         source: &Query,

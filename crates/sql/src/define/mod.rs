@@ -146,7 +146,7 @@ pub(crate) enum DomainChange {
     Rename(String),
 }
 
-/// What ALTER TYPE does with fields.
+/// The changes of fields by ALTER TYPE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum CompositeChange {
     Fields(Vec<AttributeChange>),
@@ -180,7 +180,7 @@ pub(crate) enum TableChange {
     RenameColumn { from: String, to: String },
 }
 
-/// What ALTER FUNCTION does.
+/// The changes by ALTER FUNCTION.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum FunctionChange {
     Rename(String),

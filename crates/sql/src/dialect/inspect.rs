@@ -1,4 +1,4 @@
-//! What DuckDB's clients ask of a catalog, as queries over `pg_catalog`.
+//! Questions of DuckDB's clients about the catalog, as queries over `pg_catalog`.
 //!
 //! | statement | gives |
 //! |---|---|

@@ -35,7 +35,7 @@ pub(crate) struct Checks {
     declared: Vec<Declared>,
     /// Columns of composite types, or of arrays of them, and their types.
     records: Vec<(usize, Type)>,
-    /// What makes rows those of a partition.
+    /// The test for rows of a partition.
     membership: Membership,
 }
 

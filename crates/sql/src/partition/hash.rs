@@ -15,7 +15,7 @@ use super::key::Key;
 use crate::error::{Error, Result};
 use crate::values::convert;
 
-/// What all hashes of partition keys begin with.
+/// The start of all hashes of partition keys.
 const SEED: u64 = 0x7a5b_2236_7996_dcfd;
 /// Days, and microseconds, from 1970 to 2000.
 const DAYS: i32 = 10_957;

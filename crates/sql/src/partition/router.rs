@@ -36,7 +36,7 @@ pub(crate) struct Leaf {
     pub(crate) places: Vec<usize>,
 }
 
-/// What sends the rows of a partitioned table to its leaves.
+/// Sends the rows of a partitioned table to its leaves.
 pub(crate) struct Router {
     root: Node,
     pub(crate) leaves: Vec<Leaf>,
@@ -226,7 +226,7 @@ fn divided(
     Ok((key, divisions))
 }
 
-/// What makes a row one of a partition: for each table that this is part of, the key and the
+/// The test for rows of a partition: for each table that this is part of, the key and the
 /// partition that has to hold it.
 #[derive(Default)]
 pub(crate) struct Membership(Vec<(Key, Divisions, usize)>);

@@ -181,7 +181,7 @@ impl<'a> Declared<'a> {
         Ok(())
     }
 
-    /// What a partition says of a column that it has from its parent.
+    /// A partition's declaration of a column that it has from its parent.
     ///
     /// # Errors
     /// `42703` for another column; those of its constraints.
@@ -204,7 +204,7 @@ impl<'a> Declared<'a> {
             let column = &mut self.schema.columns[index];
             match &option.option {
                 ColumnOption::NotNull => column.nullable = false,
-                // What the parent asks for stays.
+                // Demands of the parent stay.
                 ColumnOption::Null => {}
                 ColumnOption::Default(expr) => column.default = Some(printed(expr)),
                 other => {

@@ -253,7 +253,7 @@ fn value(
     Ok(base)
 }
 
-/// What a name with that of its table before it is assigned, `SET t.a = 1`, which is read as an
+/// The assignment to a name behind that of its table, `SET t.a = 1`, which is read as an
 /// assignment to a field of `t`: the name of the column and the value; `None` for other values.
 pub(super) fn without_table(assigned: &Expr) -> Option<(String, Expr)> {
     let mut rest = assigned.clone();

@@ -1,4 +1,4 @@
-//! What an index is over: columns, expressions, and the rows that a condition holds for.
+//! The subject of an index: columns, expressions, and the rows that a condition holds for.
 //!
 //! Indexes and keys are over columns alone. An expression is a column of the table that is
 //! generated and hidden; so is the condition of a partial index: TRUE, or NULL, and rows with a
@@ -35,7 +35,7 @@ impl Over {
 }
 
 impl Run<'_> {
-    /// What CREATE INDEX asks for.
+    /// The index that CREATE INDEX asks for.
     ///
     /// # Errors
     /// `42703`, `42P17`, `42804`, `0A000`.

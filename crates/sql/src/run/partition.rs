@@ -36,7 +36,7 @@ pub(super) fn wrong(message: impl Into<String>) -> Error {
 }
 
 impl Run<'_> {
-    /// What a new partition of a table with a bound changes.
+    /// The changes that a new partition with a bound makes.
     ///
     /// # Errors
     /// Whatever is wrong with the bound; `23514` if the default partition has rows of it.
@@ -149,7 +149,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// What CREATE TABLE … PARTITION OF changes.
+    /// The changes by CREATE TABLE … PARTITION OF.
     ///
     /// # Errors
     /// As [`Run::divided`].

@@ -113,7 +113,7 @@ impl Run<'_> {
         table.is_some_and(|table| table.schema.partitioned.is_some())
     }
 
-    /// What sends the rows of a partitioned table to its leaves.
+    /// Sends the rows of a partitioned table to its leaves.
     ///
     /// # Errors
     /// Those of reading keys and bounds.

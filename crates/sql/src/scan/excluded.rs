@@ -48,7 +48,7 @@ enum Values {
     },
 }
 
-/// What the bounds of a partition, and of those that it is part of, say of its columns.
+/// The conditions on a partition's columns that its bounds and those of its parents make.
 pub(crate) fn held(catalog: &Catalog, table: &Table) -> Vec<Held> {
     let mut all = Vec::new();
     let mut of = table.schema.partition.as_ref();

@@ -24,7 +24,7 @@ pub(crate) struct StoredTable {
     name: String,
     schema: SchemaRef,
     view: ReadView,
-    /// What its bound says of its columns, for a partition that is read as a part.
+    /// Conditions on its columns that its bound makes, for a partition that is read as a part.
     held: Vec<Held>,
 }
 
@@ -49,7 +49,7 @@ impl StoredTable {
         Self { held, ..self }
     }
 
-    /// What its bounds say of its columns.
+    /// Conditions on its columns that its bounds make.
     pub(crate) fn held(&self) -> &[Held] {
         &self.held
     }

@@ -213,7 +213,7 @@ pub struct TableSchema {
     /// The key of a partitioned table, which has no rows of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<PartitionKey>,
-    /// What makes it a partition of another table.
+    /// The parent and the bound, if it is a partition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<PartitionOf>,
 }

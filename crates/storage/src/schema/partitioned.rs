@@ -75,7 +75,7 @@ pub enum PartitionBound {
     Default,
 }
 
-/// What makes a table a partition of another.
+/// The parent and the bound of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionOf {
     /// The partitioned table.

@@ -217,7 +217,7 @@ fn jaro(a: &str, b: &str, winkler: bool) -> f64 {
 mod tests {
     use super::*;
 
-    /// What DuckDB gives.
+    /// DuckDB's answer.
     #[test]
     fn texts_are_as_in_duckdb() {
         assert_eq!(readable(1_500_000, 1024.0, BINARY), "1.4 MiB");

@@ -231,7 +231,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is unpivoted, each behind a comma.
+    /// The columns to unpivot, each behind a comma.
     fn unpivot_items(&mut self) -> Result<()> {
         loop {
             self.put(Token::Comma);
