@@ -195,7 +195,7 @@ fn work(options: &Options) -> io::Result<bool> {
 }
 
 /// How often statements are asked again of a server that differs.
-const AGAIN: usize = 4;
+const AGAIN: usize = 9;
 
 /// A server of Freestone with a database in memory, which goes with this.
 struct Served {

@@ -20,7 +20,12 @@ impl Generator<'_> {
         let text = body.to_string();
         let words = ["UNION", "INTERSECT", "EXCEPT", "VALUES", "TIES"];
         let locks = self.locks && !words.iter().any(|word| text.contains(word));
-        let lock = match locks && self.random.percent(8) {
+        // Where PostgreSQL refuses them, a few are enough.
+        let refusing = [
+            "DISTINCT", "GROUP BY", "HAVING", " OVER ", "FULL ", "LEFT ", "RIGHT ",
+        ];
+        let refused = refusing.iter().any(|word| text.contains(word));
+        let lock = match locks && self.random.percent(if refused { 1 } else { 8 }) {
             true => {
                 let word = self.random.word(&[
                     " FOR UPDATE",

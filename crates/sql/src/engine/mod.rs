@@ -16,6 +16,7 @@ mod expression;
 mod join;
 mod node;
 mod order;
+mod padded;
 mod ranges;
 mod sampled;
 mod scalar;
@@ -39,6 +40,7 @@ use crate::session::{OwnOptions, Requests};
 
 pub(crate) use explain::INDENT;
 pub(crate) use node::{Planner, pipelines};
+pub(crate) use padded::HideConstants;
 
 /// The physical plan of a logical one.
 ///

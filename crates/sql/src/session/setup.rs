@@ -10,7 +10,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
 use crate::barrier;
-use crate::engine::Planner;
+use crate::engine::{HideConstants, Planner};
 use crate::lower::joins_apart;
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
@@ -86,6 +86,8 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     joins_apart::install(optimizer);
     barrier::install(optimizer);
     let physical = builder.physical_optimizers();
-    twins::guard(physical.get_or_insert_with(PhysicalOptimizer::new));
+    let physical = physical.get_or_insert_with(PhysicalOptimizer::new);
+    physical.rules.insert(0, Arc::new(HideConstants));
+    twins::guard(physical);
     builder.build()
 }

@@ -14,6 +14,13 @@ fn statements_that_random_ones_found() {
              (6, '10'), (7, '9'), (8, '[]'), (9, '1.0'), (10, '1.00')",
     );
     for (statement, expected) in [
+        // A constant that an outer join fills with NULLs has an order.
+        (
+            "SELECT (SELECT -1 FROM js r WHERE r.a = y.a ORDER BY 1 LIMIT 1), false
+             FROM js x JOIN js y ON x.a = y.a AND x.a = 3
+             FULL JOIN (VALUES ('a', NULL::int)) q (k, z) ON x.a = q.z ORDER BY 1 DESC, 2",
+            "NULL|false,-1|false",
+        ),
         // Constants on both sides of IN, where the left side gives no column.
         (
             "SELECT (make_date(2020, 2, 1) IN (SELECT '1970-01-01'::date FROM t)) FROM t x",
