@@ -372,6 +372,12 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         {
             Some("expressions that are grouped by may stand in sub-queries")
         }
+        Difference::Accepted(failure) | Difference::State(failure, _)
+            if failure.sqlstate == "42804"
+                && failure.message.starts_with("cannot subscript type text") =>
+        {
+            Some("characters of texts by subscripts")
+        }
         // PostgreSQL fails by a fault of its own.
         Difference::State(theirs, _) | Difference::Accepted(theirs)
             if theirs.sqlstate == "XX000" =>

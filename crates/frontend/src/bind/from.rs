@@ -161,6 +161,7 @@ impl Binder<'_> {
                         hidden: Vec::new(),
                         key: Vec::new(),
                         row_type: None,
+                        is_scalar: false,
                         nullable: false,
                     };
                     names = names.join(Namespace {
@@ -930,6 +931,10 @@ impl Binder<'_> {
             }
             _ => true,
         };
+        let one_call = match &plan {
+            Plan::Functions { calls, .. } => calls.len() == 1,
+            _ => true,
+        };
         let columns = plan.columns();
         let row_type = match columns.as_slice() {
             [
@@ -958,6 +963,7 @@ impl Binder<'_> {
         }
         let mut named = self.named_as(None, name, scoped, alias)?;
         named.row_type = row_type;
+        named.is_scalar = one_call && !ordinality && !is_record;
         Ok((plan, Namespace::of(named)))
     }
 
@@ -1213,6 +1219,7 @@ fn named_by(
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            is_scalar: false,
             nullable: false,
         });
     };
@@ -1249,6 +1256,7 @@ fn named_by(
         hidden: Vec::new(),
         key: Vec::new(),
         row_type: None,
+        is_scalar: false,
         nullable: false,
     })
 }

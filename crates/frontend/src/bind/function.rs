@@ -453,6 +453,7 @@ impl Binder<'_> {
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            is_scalar: false,
             nullable: false,
         };
         let before = self.arguments.replace(frame.values.clone());

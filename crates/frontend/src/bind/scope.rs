@@ -23,6 +23,8 @@ pub(super) struct Named {
     pub(super) key: Vec<usize>,
     /// The name of the type of its rows, that of a table or view, and its number in the catalog.
     pub(super) row_type: Option<(String, i64)>,
+    /// Whether its rows are values: those of a function that gives no records.
+    pub(super) is_scalar: bool,
     /// Whether an outer join may have no row of it.
     pub(super) nullable: bool,
 }
@@ -190,6 +192,7 @@ impl Scope {
                 hidden: Vec::new(),
                 key: Vec::new(),
                 row_type: Some((alias.clone(), 0)),
+                is_scalar: false,
                 nullable: false,
             };
             names = names.join(Namespace::of(named))?;
@@ -461,9 +464,12 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a relation as records. Where an outer join has none, there is no record: its key
+/// The rows of a relation as records, or the values of a function. Where an outer join has none, there is no record: its key
 /// is NULL, or else all its columns are.
 pub(super) fn whole_row(named: &Named) -> Expr {
+    if let ([column], true) = (named.columns.as_slice(), named.is_scalar) {
+        return column.value.clone();
+    }
     let values: Vec<Expr> = named
         .columns
         .iter()

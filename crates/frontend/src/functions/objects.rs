@@ -205,6 +205,7 @@ fn words(c: &mut Catalogue) {
 
 /// Functions of rows about what there never is.
 fn nothing(c: &mut Catalogue) {
+    let class = Type::Reg(Reg::Class);
     let texts = Type::Text.array();
     let mut none = |name, parameter: &Type, columns: &[(&'static str, Type)]| {
         let columns = columns.iter();
@@ -221,6 +222,11 @@ fn nothing(c: &mut Catalogue) {
             }),
         });
     };
+    none(
+        "pg_partition_ancestors",
+        &class,
+        &[("relid", class.clone())],
+    );
     none(
         "pg_options_to_table",
         &texts,

@@ -68,3 +68,11 @@ SELECT * FROM upper('x') AS u, length('abc') AS l (n);
 SELECT * FROM current_date AS c WHERE c IS NULL;
 SELECT pg_catalog.generate_series(1, 2);
 SELECT information_schema._pg_expandarray(ARRAY[5, 6]);
+
+SELECT q, q::text, q + 1 AS more FROM generate_series(1, 2) AS q (v);
+
+SELECT q IS NULL, row_to_json(ROW(q)) FROM unnest(ARRAY['a', NULL]) WITH ORDINALITY AS q (v, n);
+
+SELECT q = ANY (ARRAY[2, 3]) FROM generate_series(1, 2) AS q (v);
+
+SELECT a.q IS NULL FROM jsonb_array_elements_text('["x", null]') AS a (q);
