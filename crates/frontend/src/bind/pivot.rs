@@ -68,11 +68,11 @@ const SUMMARY: [(&str, &str, Needs); 10] = [
     ),
 ];
 
-/// Of which columns SUMMARIZE has a value.
+/// The columns for which SUMMARIZE computes a statistic.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// Those that have a least value.
+    /// Columns whose values have an order.
     Order,
     /// Numbers.
     Number,

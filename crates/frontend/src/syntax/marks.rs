@@ -124,7 +124,7 @@ pub(crate) const PIVOT_USING: &str = "\u{1}pivot using ";
 pub(crate) const PIVOT_BY: &str = "\u{1}pivot by ";
 /// UNPIVOT in FROM: a call of a sub-query, of the names in [`UNPIVOT_INTO`], and of its items.
 pub(crate) const UNPIVOT: &str = "\u{1}unpivot ";
-/// The same with INCLUDE NULLS.
+/// UNPIVOT … INCLUDE NULLS.
 pub(crate) const UNPIVOT_NULLS: &str = "\u{1}nulls unpivot ";
 /// Names of the new columns: a call in [`UNPIVOT`].
 pub(crate) const UNPIVOT_INTO: &str = "\u{1}into ";

@@ -116,7 +116,7 @@ fn partition(parser: &mut Parser<'_>) -> Read<Definition> {
     let partition = parser.parse_object_name(false)?.to_string();
     let bound = match attach {
         false => {
-            // Nobody waits for readers of snapshots.
+            // CONCURRENTLY and FINALIZE change nothing: readers of snapshots never block a DETACH.
             if !takes(parser, &["CONCURRENTLY"]) {
                 takes(parser, &["FINALIZE"]);
             }

@@ -28,7 +28,7 @@ const WAITING: usize = 2;
 /// Writes the rows of streams, each to the target that `split` says, as blocks.
 ///
 /// # Errors
-/// Those of the streams and of `split`; those of writing.
+/// Errors of reading the streams, of `split` and of writing.
 pub(crate) async fn write_apart(
     state: &SessionState,
     targets: &[Target],
@@ -78,7 +78,7 @@ pub(crate) async fn write_apart(
         }
     }
     if let Some(error) = &failure {
-        // Nobody is to take what was read so far for the whole.
+        // An error must not look like the end of the rows.
         for sender in &senders {
             let stop = DataFusionError::External(error.message.clone().into());
             let _ = sender.send(Err(stop)).await;

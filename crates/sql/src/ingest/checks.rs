@@ -111,7 +111,7 @@ impl Checks {
         Ok(all)
     }
 
-    /// The same for rows of a partition.
+    /// These checks, and that rows belong to a partition.
     pub(crate) fn within(mut self, table: &str, membership: Membership) -> Self {
         table.clone_into(&mut self.table);
         self.membership = membership;
