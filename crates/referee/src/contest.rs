@@ -535,7 +535,15 @@ fn target(statement: &str) -> Option<&str> {
     let words = ["INSERT INTO ", "UPDATE ", "DELETE FROM ", "MERGE INTO "];
     let rest = match statement.strip_prefix("WITH ") {
         Some(_) => {
-            let found = words.iter().filter_map(|word| statement.find(word));
+            // Locks are no changes.
+            let is_change = |at: &usize| {
+                let before = &statement[..*at];
+                !before.ends_with("FOR ") && !before.ends_with("NO KEY ")
+            };
+            let found = words.iter().filter_map(|word| {
+                let mut places = statement.match_indices(word).map(|(at, _)| at);
+                places.find(is_change)
+            });
             statement.get(found.min()?..)?
         }
         None => statement,
@@ -592,6 +600,10 @@ mod tests {
             ("UPDATE t1 SET a = 1", Some("t1")),
             ("WITH w AS (SELECT 1) DELETE FROM t2 AS r", Some("t2")),
             ("WITH w AS (SELECT 1) SELECT 1", None),
+            (
+                "WITH w AS (SELECT 1) SELECT 1 FROM t FOR UPDATE SKIP LOCKED",
+                None,
+            ),
         ] {
             assert_eq!(target(statement), table, "{statement}");
         }

@@ -135,7 +135,7 @@ mod tests {
             ),
             (
                 "insert into t values (1) on conflict (lower(a), b) where c = 'it''s' do nothing",
-                "INSERT INTO t VALUES (1) ON CONFLICT(\"\u{1}inferred lower(a)\", b, \
+                "INSERT INTO t VALUES (1) ON CONFLICT(\"\u{1}inferred lower ( a )\", b, \
                  \"\u{1}inferred where c = 'it''s'\") DO NOTHING",
             ),
             (
