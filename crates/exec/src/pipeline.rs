@@ -198,6 +198,7 @@ impl Context<'_> {
             waiting: built.aside.map(Waiting::new),
             contents: built.contents,
             space: self.space,
+            stop: self.stop,
         };
         pipeline.steps.push((Step::Probe(probe), metrics));
         Ok(pipeline)

@@ -102,18 +102,19 @@ pub fn on_great_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     }
     let mut f = Some(f);
     let current = interrupt::current().unwrap_or_default();
-    let done = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(GREAT);
-        let taken = &mut f;
-        let started = thread.spawn_scoped(scope, move || {
-            taken.take().map(|f| interrupt::during(&current, f))
-        });
-        match started.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(done)) => done,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            // The system has no thread to give.
-            Err(_) => None,
-        }
+    let taken = &mut f;
+    let work = move || taken.take().map(|f| interrupt::during(&current, f));
+    let done = interrupt::waiting(|| {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(GREAT);
+            let started = thread.spawn_scoped(scope, work);
+            match started.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(done)) => done,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // The system has no thread to give.
+                Err(_) => None,
+            }
+        })
     });
     match (done, f) {
         (Some(done), _) => done,

@@ -117,8 +117,6 @@ CREATE TEMP SEQUENCE tick START 5 INCREMENT 2;
 SELECT nextval('tick'), nextval('tick'), currval('tick'), lastval();
 SELECT setval('tick', 20), nextval('tick'), setval('tick', 30, false), nextval('tick');
 SELECT nextval(NULL::regclass);
--- wanted: waits
-SELECT pg_sleep(0), pg_sleep_for('0 seconds'), pg_sleep_until(now());
 -- wanted: FULL JOIN with any condition
 SELECT * FROM lef FULL JOIN rig ON lef.id < rig.id ORDER BY lef.x, rig.y;
 SELECT * FROM lef FULL JOIN rig ON lef.id = rig.id OR lef.t = rig.t ORDER BY lef.x, rig.y;

@@ -38,6 +38,8 @@ pub(crate) struct Connection {
     pub(crate) portals: Held<Portal>,
     /// The text that errors have places in.
     pub(crate) sql: String,
+    /// Whether the time of a statement has begun.
+    timed: bool,
     /// Whether the server is about to stop: no more statements are begun.
     closing: watch::Receiver<bool>,
     watched: Watched,
@@ -72,6 +74,7 @@ impl Connection {
             statements: Held::default(),
             portals: Held::default(),
             sql: String::new(),
+            timed: false,
             closing,
             watched: guest.watched,
             _cancellable: guest.cancellable,
@@ -104,7 +107,14 @@ impl Connection {
             skipping &= extended && request != Request::Sync;
             let runs = matches!(request, Request::Query(_) | Request::Execute { .. });
             let began = Instant::now();
+            if request.is_timed() {
+                self.begin_unit();
+            }
+            let ends = runs || request == Request::Sync;
             let answered = self.answer(request).await;
+            if ends || answered.is_err() {
+                self.timed = false;
+            }
             if runs {
                 self.watched.statement(&self.sql, began.elapsed());
                 self.watched.count(&mut self.messages.traffic);
@@ -127,6 +137,17 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Begins the time of a statement whose messages come one by one, as PostgreSQL does: with
+    /// the first of them.
+    fn begin_unit(&mut self) {
+        if !self.timed {
+            let limit = self.session.timeout("statement_timeout");
+            self.session.begin_statement(limit);
+            self.limits.begin(limit);
+            self.timed = true;
+        }
     }
 
     /// The next message, as long as the client takes no longer than it may.

@@ -146,9 +146,6 @@ impl Connection {
     pub(crate) async fn execute(&mut self, name: String, most: u32) -> Result<(), Failure> {
         let mut portal = self.portals.remove(&name).ok_or_else(|| no_portal(&name))?;
         self.sql.clone_from(&portal.known.sql);
-        let limit = self.session.timeout("statement_timeout");
-        self.session.begin_statement(limit);
-        self.limits.begin(limit);
         // What comes before a Sync is done as one.
         if !self.session.in_transaction() {
             let follows = self.limits.wait(self.messages.sync_follows()).await??;

@@ -66,6 +66,18 @@ pub(crate) enum Request {
 }
 
 impl Request {
+    /// Whether it is a part of a statement that `statement_timeout` is about.
+    pub(crate) fn is_timed(&self) -> bool {
+        matches!(
+            self,
+            Self::Query(_)
+                | Self::Parse { .. }
+                | Self::Bind { .. }
+                | Self::Describe(_)
+                | Self::Execute { .. }
+        )
+    }
+
     /// Whether it is one of the extended protocol, after an error of which all is left
     /// out up to the next Sync.
     pub(crate) fn is_extended(&self) -> bool {

@@ -22,6 +22,7 @@ mod target;
 mod view;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
 
 pub(crate) use self::create::executed;
@@ -40,19 +41,65 @@ pub(crate) type Overridings = Vec<(Location, &'static str)>;
 
 /// Changes the tokens of a text to what the parser understands.
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
-    inspect::adapt(tokens);
-    order_sequence_options(tokens);
-    maintenance::adapt(tokens);
-    increment::adapt(tokens);
-    like::adapt(tokens);
-    comment::adapt(tokens);
-    conflict::adapt(tokens);
-    view::adapt(tokens);
-    crate::routine::adapt(tokens);
-    create::adapt(tokens);
-    partition::adapt(tokens);
-    named_query::adapt(tokens);
-    take_overriding(tokens)
+    let present = Present::of(tokens);
+    if present.inspects {
+        inspect::adapt(tokens);
+    }
+    if present.defines {
+        order_sequence_options(tokens);
+        maintenance::adapt(tokens);
+        increment::adapt(tokens);
+        like::adapt(tokens);
+        comment::adapt(tokens);
+        conflict::adapt(tokens);
+        view::adapt(tokens);
+        crate::routine::adapt(tokens);
+        create::adapt(tokens);
+        partition::adapt(tokens);
+        named_query::adapt(tokens);
+    }
+    match present.overrides {
+        true => take_overriding(tokens),
+        false => Overridings::new(),
+    }
+}
+
+/// Words of a text that its forms begin with. Most texts have none, and stay as they are.
+#[derive(Default)]
+struct Present {
+    inspects: bool,
+    defines: bool,
+    overrides: bool,
+}
+
+impl Present {
+    fn of(tokens: &[TokenWithSpan]) -> Self {
+        let mut present = Self::default();
+        for token in tokens {
+            let Token::Word(word) = &token.token else {
+                continue;
+            };
+            match word.keyword {
+                Keyword::SHOW | Keyword::PRAGMA => present.inspects = true,
+                Keyword::CREATE
+                | Keyword::ALTER
+                | Keyword::COMMENT
+                | Keyword::CONFLICT
+                | Keyword::SEQUENCE
+                | Keyword::IDENTITY
+                | Keyword::VACUUM
+                | Keyword::ANALYZE
+                | Keyword::COPY
+                | Keyword::EXPLAIN
+                | Keyword::ATOMIC => present.defines = true,
+                Keyword::NoKeyword if word.value.eq_ignore_ascii_case("OVERRIDING") => {
+                    present.overrides = true;
+                }
+                _ => {}
+            }
+        }
+        present
+    }
 }
 
 /// Tells the statement between two places of an OVERRIDING that was taken out there.

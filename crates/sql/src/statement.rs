@@ -73,6 +73,19 @@ impl Statement {
         }
     }
 
+    /// Whether it may work for long without waiting, as definitions do.
+    pub(crate) fn works_for_long(&self) -> bool {
+        matches!(
+            self.ast.as_ref(),
+            Ast::CreateTable(_)
+                | Ast::CreateIndex(_)
+                | Ast::AlterTable(_)
+                | Ast::Analyze { .. }
+                | Ast::Vacuum { .. }
+                | Ast::Call(_)
+        )
+    }
+
     /// What clients are told that its rows are of, as in `SELECT 5`.
     pub(crate) fn verb(&self) -> &'static str {
         match self.main() {

@@ -3,6 +3,7 @@
 mod attacks;
 mod copy;
 mod encryption;
+mod endless;
 mod queries;
 mod roles;
 mod sessions;

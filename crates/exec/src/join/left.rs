@@ -124,6 +124,7 @@ impl Probe<'_> {
             waiting: None,
             contents: self.contents,
             space: self.space,
+            stop: self.stop,
         };
         for page in &probe {
             part.push(&page.read()?, out)?;

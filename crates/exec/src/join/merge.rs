@@ -8,6 +8,7 @@ use super::Join;
 use super::chains::Chains;
 use super::keys::{Words, kinds};
 use super::table::places;
+use crate::Result;
 use crate::expression::Expression;
 use crate::kernels::is_ascending;
 use crate::memory::Reservation;
@@ -128,7 +129,12 @@ pub(super) fn in_order<'b>(join: &Join, batches: &'b [Batch]) -> Option<Vec<&'b 
 
 /// Calls `pair` for every row that asks and each of the kept rows with the same key, in
 /// order; with `first` only for one of those. Kept keys are in order.
-pub(super) fn merge(kept: &[i64], asked: &Words, first: bool, mut pair: impl FnMut(u32, u32)) {
+pub(super) fn merge(
+    kept: &[i64],
+    asked: &Words,
+    first: bool,
+    mut pair: impl FnMut(u32, u32) -> Result<()>,
+) -> Result<()> {
     let (mut at, mut last) = (0, i64::MIN);
     for (row, key) in asked.words.iter().copied().enumerate() {
         if !asked.is_able(row) {
@@ -143,12 +149,13 @@ pub(super) fn merge(kept: &[i64], asked: &Words, first: bool, mut pair: impl FnM
             if *word != key {
                 break;
             }
-            pair(row as u32, (at + place) as u32);
+            pair(row as u32, (at + place) as u32)?;
             if first {
                 break;
             }
         }
     }
+    Ok(())
 }
 
 /// The first row from `at` on whose key is not below `key`.

@@ -2,12 +2,13 @@
 
 use super::build::Contents;
 use super::{Join, JoinKind, JoinTable, Waiting};
-use crate::Result;
 use crate::expression::positions;
 use crate::memory::Space;
 use crate::vector::{Batch, NO_ROW, Values, Vector};
+use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Pairs are handed on when there are so many.
 const PAIRS: usize = 1 << 14;
@@ -22,6 +23,8 @@ pub(crate) struct Probe<'a> {
     /// What the whole build side has.
     pub contents: Contents,
     pub space: &'a Space,
+    /// Set when the run is to end.
+    pub stop: &'a AtomicBool,
 }
 
 impl Probe<'_> {
@@ -51,15 +54,14 @@ impl Probe<'_> {
         // A first partner is enough where nothing else is asked of it.
         let one = !hits.is_empty() && !kind.gives_pairs();
         let first = one && self.join.filter.is_none();
-        let mut failed = Ok(());
         self.table.find(&keys, batch.rows, first, |row, partner| {
             pairs.0.push(row);
             pairs.1.push(partner);
-            if pairs.0.len() >= PAIRS && failed.is_ok() {
-                failed = self.hand_on(batch, &mut pairs, &mut hits, out);
+            match pairs.0.len() < PAIRS {
+                true => Ok(()),
+                false => self.hand_on(batch, &mut pairs, &mut hits, out),
             }
         })?;
-        failed?;
         self.hand_on(batch, &mut pairs, &mut hits, out)?;
         let nulls = keys.first().and_then(|key| key.nulls.as_ref());
         self.rest(batch, &hits, nulls, out)
@@ -77,6 +79,10 @@ impl Probe<'_> {
         let (mut rows, mut partners) = std::mem::take(pairs);
         if rows.is_empty() {
             return Ok(());
+        }
+        // Few rows may have very many partners, of which none passes.
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
         }
         if let Some(filter) = &self.join.filter {
             let passing = filter.passing(&self.needed(filter, batch, &rows, &partners)?)?;

@@ -128,12 +128,15 @@ impl JoinTable {
     /// Calls `pair` for every row of a batch of the probe side and each row here with
     /// the same key, in order; with `first` only for one of those. Keys are as
     /// [`JoinKeys::look_up`] gives them.
+    ///
+    /// # Errors
+    /// The first of `pair`, after which it is not called any more.
     pub fn find(
         &self,
         keys: &[Vector],
         rows: usize,
         first: bool,
-        mut pair: impl FnMut(u32, u32),
+        mut pair: impl FnMut(u32, u32) -> Result<()>,
     ) -> Result<()> {
         if let (
             Finder::Dense(least, chains),
@@ -151,7 +154,7 @@ impl JoinTable {
                 let mut found = entry(slots, place);
                 if found != 0 && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
                     while found != 0 {
-                        pair(row as u32, found - 1);
+                        pair(row as u32, found - 1)?;
                         found = match first {
                             true => 0,
                             false => entry(next, found as usize - 1),
@@ -168,8 +171,7 @@ impl JoinTable {
             Finder::Sorted(sorted) => match sorted.table_for(&asked, &self.words) {
                 Some(chains) => (None, chains),
                 None => {
-                    merge(&self.words, &asked, first, pair);
-                    return Ok(());
+                    return merge(&self.words, &asked, first, pair);
                 }
             },
         };
@@ -187,7 +189,7 @@ impl JoinTable {
             while found != 0 {
                 let place = (found as usize - 1) * stride;
                 if (0..stride).all(|word| words[place + word] == key[word]) {
-                    pair(row as u32, found - 1);
+                    pair(row as u32, found - 1)?;
                     if first {
                         break;
                     }

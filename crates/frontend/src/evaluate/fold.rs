@@ -13,6 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
 use super::{Input, evaluate};
+use crate::error::Result;
 use crate::functions::{Scalar, Session, Volatility};
 use crate::interrupt;
 use crate::plan::{Expr, ExprKind, Plan};
@@ -141,7 +142,7 @@ impl Fold<'_> {
         let types: Vec<Type> = arguments.iter().map(|a| a.ty.clone()).collect();
         let columns = literals.into_iter().map(super::Column::constant).collect();
         let value = super::apply(function, &types, columns, ty, 1, self.session);
-        value.ok().map(|value| ExprKind::Literal(value.array))
+        literal(value)
     }
 
     /// The value, if all below is literal.
@@ -152,13 +153,21 @@ impl Fold<'_> {
         {
             return None;
         }
-        let value = evaluate(expr, &Input::new(1, &|_| None, self.session));
-        value.ok().map(|value| ExprKind::Literal(value.array))
+        literal(evaluate(expr, &Input::new(1, &|_| None, self.session)))
     }
+}
+
+/// A value that folding leaves, unless it is a great one: plans are copied and shown.
+fn literal(value: Result<super::Column>) -> Option<ExprKind> {
+    let array = value.ok()?.array;
+    (array.get_buffer_memory_size() <= MOST).then_some(ExprKind::Literal(array))
 }
 
 /// Most bytes of values that folding works on.
 const BYTES: usize = 64 << 10;
+
+/// Most bytes of a value that it leaves.
+const MOST: usize = 1 << 20;
 
 /// Whether the values of a call are so few bytes that its result is no great one: others are
 /// computed when the statement is run, which counts the memory.
@@ -176,7 +185,8 @@ pub(crate) fn is_small(function: &Scalar, values: &[ArrayRef]) -> bool {
     );
     let great = |value: &ArrayRef| {
         let literal = Expr::new(ExprKind::Literal(value.clone()), Type::Unknown);
-        literal.literal_integer().is_some_and(|n| n > BYTES as i64)
+        let times = usize::try_from(literal.literal_integer().unwrap_or(0)).unwrap_or(0);
+        times > BYTES || times.saturating_mul(bytes) > 16 * MOST
     };
     bytes <= BYTES && !(grows && values.iter().any(great))
 }

@@ -41,8 +41,8 @@ use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, repeated};
 use crate::functions::{Scalar, Session, Volatility};
 use crate::plan::{ColumnId, Expr, ExprKind, Subquery};
-use crate::stack;
 use crate::types::Type;
+use crate::{interrupt, stack};
 
 /// Computes a sub-query's value of a type for each row of an input.
 pub type Subqueries<'a> = dyn Fn(&Subquery, &Type, &Input<'_>) -> Result<Column> + 'a;
@@ -89,6 +89,7 @@ pub fn evaluate(expr: &Expr, input: &Input<'_>) -> Result<Column> {
         return nothing(expr);
     }
     stack::check()?;
+    interrupt::check_rows(input.rows)?;
     match &expr.kind {
         ExprKind::Literal(value) => Ok(Column::constant(Arc::clone(value))),
         ExprKind::Column(id) => column(*id, input),

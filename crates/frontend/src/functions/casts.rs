@@ -36,6 +36,8 @@ pub(super) fn register(c: &mut Catalogue) {
     for from in [&varchar, &char, &Type::Name] {
         c.relabel(from.clone(), Type::Text, Implicit);
     }
+    // The result of a function that gives nothing is shown as an empty text.
+    c.relabel(Type::Void, Type::Text, Explicit);
     for (from, context) in [
         (Type::Text, Implicit),
         (Type::Varchar(None), Implicit),

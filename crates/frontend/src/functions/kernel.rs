@@ -535,6 +535,9 @@ impl Input for Bounded {
     }
 }
 
+/// Rows between two looks at whether the statement is to end.
+const ROWS: usize = 64;
+
 macro_rules! kernels {
     ($($(#[$doc:meta])* $plain:ident $with:ident ($($A:ident $i:tt),*);)*) => {$(
         $(#[$doc])*
@@ -561,6 +564,9 @@ macro_rules! kernels {
                 let rows = if same && !columns.is_empty() { call.rows.min(1) } else { call.rows };
                 let mut writer = R::writer(call.returns, rows);
                 for row in 0..rows {
+                    if row % ROWS == ROWS - 1 {
+                        crate::interrupt::now()?;
+                    }
                     if $((!$A::NULLS && $i.1.is_null(row)))||* {
                         R::null(&mut writer);
                         continue;

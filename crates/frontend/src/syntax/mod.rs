@@ -325,9 +325,8 @@ pub fn syntax_error(error: &ParserError) -> Error {
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };
-    if text == INTERRUPTED
-        && let Err(error) = crate::interrupt::now()
-    {
+    // It may have tried something else behind the place where it was stopped.
+    if let Err(error) = crate::interrupt::now() {
         return error;
     }
     let (before, position) = placed(text);

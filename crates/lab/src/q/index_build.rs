@@ -66,7 +66,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
                 IndexKind::Csb,
                 vec![1],
                 lab.threads,
-                &|| {},
+                &|| true,
             )?;
             let seconds = start.elapsed().as_secs_f64();
             drop(index);

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result as DfResult;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::execution_plan::{CardinalityEffect, ReplaceChildrenOptions};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 
 use super::node::BarrierNode;
+use crate::engine::{Pass, over};
 use crate::error::Error;
 
 /// Plans barriers.
@@ -34,79 +31,8 @@ impl ExtensionPlanner for Barriers {
         if !node.as_any().is::<BarrierNode>() {
             return Ok(None);
         }
-        Ok(Some(barrier(physical.to_vec())?))
-    }
-}
-
-fn barrier(inputs: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-    let input = inputs.into_iter().next();
-    let input = input.ok_or_else(|| Error::internal("a barrier without an input"))?;
-    Ok(Arc::new(BarrierExec { input }))
-}
-
-#[derive(Debug)]
-struct BarrierExec {
-    input: Arc<dyn ExecutionPlan>,
-}
-
-impl DisplayAs for BarrierExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("BarrierExec")
-    }
-}
-
-impl ExecutionPlan for BarrierExec {
-    fn name(&self) -> &'static str {
-        "BarrierExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        barrier(children)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        barrier(children)
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> DfResult<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
+        let input = physical.first();
+        let input = input.ok_or_else(|| Error::internal("a barrier without an input"))?;
+        Ok(Some(over(Pass::Barrier, Arc::clone(input))))
     }
 }

@@ -15,6 +15,8 @@ use datafusion::physical_expr::PhysicalExpr;
 use freestone_exec::expression::{Arithmetic, Call, Comparison, Constant, Expression, Foreign};
 use freestone_exec::vector::Kind;
 
+use crate::session::Requests;
+
 /// Where columns are found.
 pub(super) struct Scope<'a> {
     pub(super) schema: &'a DFSchema,
@@ -28,6 +30,8 @@ pub(super) struct Scope<'a> {
 struct Evaluated {
     expression: Arc<dyn PhysicalExpr>,
     schema: SchemaRef,
+    /// Those of the statement: an expression may take long for a few rows.
+    requests: Arc<Requests>,
 }
 
 impl Foreign for Evaluated {
@@ -41,7 +45,8 @@ impl Foreign for Evaluated {
             arguments.to_vec(),
             &options,
         )?;
-        let value = self.expression.evaluate(&batch).map_err(other)?;
+        let value = self.requests.watched(|| self.expression.evaluate(&batch));
+        let value = value.map_err(other)?;
         value.into_array(rows).map_err(other)
     }
 }
@@ -251,6 +256,7 @@ impl Scope<'_> {
             function: Arc::new(Evaluated {
                 expression: physical,
                 schema: Arc::new(Schema::new(plain)),
+                requests: self.state.config().get_extension().unwrap_or_default(),
             }),
             arguments,
             by_entry,

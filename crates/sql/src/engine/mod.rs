@@ -17,12 +17,14 @@ mod join;
 mod node;
 mod order;
 mod padded;
+mod pass;
 mod ranges;
 mod sampled;
 mod scalar;
 mod shared;
 mod sort;
 mod tree;
+mod yielding;
 
 use std::sync::Arc;
 
@@ -41,6 +43,8 @@ use crate::session::{OwnOptions, Requests};
 pub(crate) use explain::INDENT;
 pub(crate) use node::{Planner, pipelines};
 pub(crate) use padded::HideConstants;
+pub(crate) use pass::{Pass, over};
+pub(crate) use yielding::{Yield, stream as yielding, watching};
 
 /// The physical plan of a logical one.
 ///

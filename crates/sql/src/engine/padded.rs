@@ -15,21 +15,15 @@
 use std::sync::Arc;
 
 use datafusion::common::JoinType;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::config::ConfigOptions;
 use datafusion::error::Result as DfResult;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::{
-    CardinalityEffect, ReplaceChildrenOptions, replace_children_if_necessary,
-};
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-use crate::error::Error;
+use super::pass::{Pass, over};
 
 /// Hides constants below outer joins. It comes before rules that use orders.
 #[derive(Debug)]
@@ -56,7 +50,7 @@ impl PhysicalOptimizerRule for HideConstants {
             for (side, padded) in plan.children().into_iter().zip([left, right]) {
                 let has_constants = !side.equivalence_properties().constants().is_empty();
                 sides.push(match padded && has_constants {
-                    true => hidden(Arc::clone(side)),
+                    true => over(Pass::Padded, Arc::clone(side)),
                     false => Arc::clone(side),
                 });
                 changed |= padded && has_constants;
@@ -88,94 +82,4 @@ fn kind_of(plan: &dyn ExecutionPlan) -> Option<JoinType> {
     }
     plan.downcast_ref::<SortMergeJoinExec>()
         .map(SortMergeJoinExec::join_type)
-}
-
-fn hidden(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    let known = input.properties();
-    let orders = known.equivalence_properties().oeq_class().iter().cloned();
-    let properties = PlanProperties::new(
-        EquivalenceProperties::new_with_orderings(input.schema(), orders),
-        known.output_partitioning().clone(),
-        known.emission_type,
-        known.boundedness,
-    );
-    let properties = Arc::new(properties);
-    Arc::new(PaddedExec { input, properties })
-}
-
-/// The rows of its input, of which no column is known to be a constant.
-#[derive(Debug)]
-struct PaddedExec {
-    input: Arc<dyn ExecutionPlan>,
-    properties: Arc<PlanProperties>,
-}
-
-impl PaddedExec {
-    fn over(inputs: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let input = inputs.into_iter().next();
-        let input = input.ok_or_else(|| Error::internal("a side of a join without rows"))?;
-        Ok(hidden(input))
-    }
-}
-
-impl DisplayAs for PaddedExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PaddedExec")
-    }
-}
-
-impl ExecutionPlan for PaddedExec {
-    fn name(&self) -> &'static str {
-        "PaddedExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> DfResult<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
-    }
 }

@@ -243,6 +243,10 @@ fn position_of(diagnostic: &Diagnostic) -> Option<Position> {
 
 /// A syntax error, with the position taken out of its text.
 pub(crate) fn parser(error: &ParserError) -> Error {
+    // The parser has no other way to tell that it was stopped.
+    if let Err(stopped) = freestone_frontend::interrupt::now() {
+        return stopped.into();
+    }
     let text = match error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
         ParserError::RecursionLimitExceeded => {

@@ -41,6 +41,7 @@ use futures::StreamExt;
 use crate::error::{Error, Result};
 use crate::names::Name;
 use crate::progress::Progress;
+use crate::session::apart;
 use crate::values::{BadValue, assign};
 
 pub(crate) use apart::write_apart;
@@ -355,14 +356,15 @@ async fn write_stream(
         target.checks.check(&batch)?;
         keys.add(&batch)?;
         references.add(&batch);
-        writer.push(&batch)?;
+        // Blocks are encoded when they are full.
+        apart(|| writer.push(&batch))?;
         rows += batch.num_rows() as u64;
         if let Some(progress) = &progress {
             progress.add_done(batch.num_rows() as u64);
         }
     }
     Ok(Written {
-        blocks: writer.finish()?,
+        blocks: apart(|| writer.finish())?,
         keys,
         references,
         rows,

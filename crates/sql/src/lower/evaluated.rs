@@ -15,6 +15,7 @@ use datafusion::logical_expr::{
 use freestone_frontend::evaluate::{Input, evaluate};
 use freestone_frontend::functions::Volatility as Changes;
 use freestone_frontend::functions::kernel::{Column, repeated};
+use freestone_frontend::interrupt;
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 
 use super::Surroundings;
@@ -96,7 +97,7 @@ pub(super) fn values(
         session: &around.session,
         subquery: None,
     };
-    Ok(evaluate(expr, &input)?)
+    Ok(interrupt::apart(|| evaluate(expr, &input))?)
 }
 
 impl fmt::Debug for Evaluated {

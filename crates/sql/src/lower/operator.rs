@@ -403,13 +403,14 @@ impl ExecutionPlan for OperatorExec {
         let inputs = inputs.collect::<DfResult<Vec<_>>>()?;
         let run = Run {
             schema: Arc::clone(&self.schema),
-            context,
+            context: Arc::clone(&context),
             state: Arc::clone(&self.state),
             name: self.operator.name(),
         };
         let batches = self.operator.run(inputs, run)?;
         let schema = Arc::clone(&self.schema);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        let rows = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
+        Ok(crate::engine::yielding(rows, &context))
     }
 }
 

@@ -244,9 +244,11 @@ impl Run<'_> {
         }
         let threads = self.state().config().target_partitions();
         let (kind, columns) = (IndexKind::Csb, key.columns.clone());
-        let index = self
-            .store()
-            .build_index(table, &key.name, kind, columns, threads, &|| {})?;
+        let goes_on = || self.session.goes_on().is_ok();
+        let store = self.store();
+        let index = store.build_index(table, &key.name, kind, columns, threads, &goes_on);
+        self.session.goes_on()?;
+        let index = index?;
         schema.keys.retain(|known| known.name != key.name);
         let seen = self.snapshot.timestamp();
         self.edit(|edit| {

@@ -131,10 +131,14 @@ impl Run<'_> {
         let progress = self.session.progress();
         progress.add_total(table.blocks().len() as u64);
         let threads = self.state().config().target_partitions();
-        let done = || progress.add_done(1);
-        let index = self
-            .store()
-            .build_index(table, name, kind, columns, threads, &done)?;
+        let done = || {
+            progress.add_done(1);
+            self.session.goes_on().is_ok()
+        };
+        let store = self.store();
+        let index = store.build_index(table, name, kind, columns, threads, &done);
+        self.session.goes_on()?;
+        let index = index?;
         self.edit(|edit| Ok(edit.create_index(schema, table, index)?))
     }
 

@@ -1,20 +1,24 @@
 //! What ends a statement while it is planned.
 //!
 //! Work that waits is dropped when a client asks for it, or when its time is up. Planning does
-//! not wait: it asks every few steps whether it is to go on. A long text is planned beside the
-//! runtime's threads, so that nobody else waits for it.
+//! not wait: it asks every few steps whether it is to go on. Plans, tables and indexes are made
+//! beside the runtime's threads, so that nobody else waits for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use freestone_frontend::interrupt::{self, Interrupt};
+use std::future::Future;
+use std::pin::Pin;
+
+use freestone_frontend::interrupt::{self, Aside, Interrupt};
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::Session;
+use crate::error::Result;
 
-/// Bytes of a text that takes no while to plan.
+/// Bytes of a text that takes no while to read.
 const SHORT: usize = 4 << 10;
 
 /// Requests to end the statement that a session runs.
@@ -22,31 +26,67 @@ const SHORT: usize = 4 << 10;
 pub(crate) struct Requests {
     canceled: Arc<AtomicBool>,
     deadline: Mutex<Option<Instant>>,
-    /// Whether the statement's text is long.
-    long: AtomicBool,
+    /// Whether the statement is likely to keep a thread.
+    apart: AtomicBool,
 }
 
 impl Requests {
-    /// Plans something, unless somebody wants it to end.
+    /// Plans something, unless somebody wants it to end, beside the runtime's threads.
     pub(crate) fn planning<T>(&self, plan: impl FnOnce() -> T) -> T {
-        let interrupt = Interrupt {
-            flag: Some(Arc::clone(&self.canceled)),
-            deadline: *self.deadline.lock(),
-        };
-        let work = || interrupt::during(&interrupt, plan);
-        let threads = Handle::try_current().map(|handle| handle.runtime_flavor());
-        match threads {
-            Ok(RuntimeFlavor::MultiThread) if self.long.load(Ordering::Relaxed) => {
-                tokio::task::block_in_place(work)
-            }
-            _ => work(),
+        apart(|| self.watched(plan))
+    }
+
+    /// The same for a text, which takes no while to read if it is short.
+    pub(super) fn parsing<T>(&self, text: &str, parse: impl FnOnce() -> T) -> T {
+        match text.len() > SHORT {
+            true => self.planning(parse),
+            false => self.watched(parse),
         }
     }
 
-    /// Says how long the next statement's text is.
-    pub(crate) fn set_long(&self, text: &str) {
-        self.long.store(text.len() > SHORT, Ordering::Relaxed);
+    /// Does something that looks now and then whether it is to end.
+    pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> T {
+        let interrupt = Interrupt {
+            flag: Some(Arc::clone(&self.canceled)),
+            deadline: *self.deadline.lock(),
+            aside: aside(),
+        };
+        interrupt::during(&interrupt, work)
     }
+
+    /// Waits for something that looks now and then whether it is to end.
+    pub(super) async fn waited<T>(&self, mut work: Pin<Box<impl Future<Output = T>>>) -> T {
+        std::future::poll_fn(|context| {
+            let work = work.as_mut();
+            let poll = || self.watched(|| work.poll(context));
+            match self.apart.load(Ordering::Relaxed) {
+                true => apart(poll),
+                false => poll(),
+            }
+        })
+        .await
+    }
+
+    /// Says whether the next statement is one that works for long without waiting.
+    pub(super) fn set_apart(&self, apart: bool) {
+        self.apart.store(apart, Ordering::Relaxed);
+    }
+}
+
+/// Does work that takes long beside the runtime's threads.
+pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
+    match aside() {
+        Some(_) => tokio::task::block_in_place(work),
+        None => work(),
+    }
+}
+
+/// The way to have other work of this thread done by another one; `None` if no runtime has
+/// several threads.
+fn aside() -> Option<Aside> {
+    let runtime = Handle::try_current().ok()?;
+    let several = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+    several.then_some(|work| tokio::task::block_in_place(work))
 }
 
 impl Session {
@@ -56,6 +96,14 @@ impl Session {
         // A limit beyond all time is none.
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         *self.requests.deadline.lock() = deadline;
+    }
+
+    /// Whether the statement is to go on; any thread may ask.
+    ///
+    /// # Errors
+    /// `57014`.
+    pub(crate) fn goes_on(&self) -> Result<()> {
+        Ok(self.requests.watched(interrupt::now)?)
     }
 
     /// A flag that ends the planning of a statement when it is raised.

@@ -39,6 +39,7 @@ use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::database::Database;
+use crate::engine::watching;
 use crate::error::{Error, Result};
 use crate::memory::Broker;
 use crate::progress::Progress;
@@ -49,7 +50,7 @@ use crate::statement::Statement;
 pub(crate) use client::ClientSettings;
 pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
-pub(crate) use interrupt::Requests;
+pub(crate) use interrupt::{Requests, apart};
 pub use lent::Frame;
 pub(crate) use lent::Lent;
 pub(crate) use machine::MACHINE;
@@ -154,8 +155,8 @@ impl Session {
     /// # Errors
     /// `42601` with the position in `sql`.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
-        self.requests.set_long(sql);
-        self.requests.planning(|| self.database.texts().parse(sql))
+        let texts = || self.database.texts().parse(sql);
+        self.requests.parsing(sql, texts)
     }
 
     /// Runs one statement. Dropping the future, or the rows, cancels it.
@@ -165,13 +166,13 @@ impl Session {
     /// that fails has changed nothing.
     pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
-        self.requests.set_long(statement.text());
+        self.requests.set_apart(statement.works_for_long());
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
-        let work = Box::pin(run::statement(self, statement));
-        let outcome = AssertUnwindSafe(work).catch_unwind().await;
+        let work = AssertUnwindSafe(run::statement(self, statement)).catch_unwind();
+        let outcome = self.requests.waited(Box::pin(work)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        let outcome = outcome.map(|outcome| self.failing(self.zoned(outcome)));
+        let outcome = outcome.map(|outcome| self.failing(self.zoned(self.ending(outcome))));
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
@@ -216,6 +217,17 @@ impl Session {
     /// How far the current statement is.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
+    }
+
+    /// Rows that end when the statement is to.
+    fn ending(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Rows(Rows { schema, stream }) => Outcome::Rows(Rows {
+                schema,
+                stream: watching(stream, Arc::clone(&self.requests)),
+            }),
+            other => other,
+        }
     }
 
     /// Rows whose error fails the open transaction, if there is one.

@@ -10,7 +10,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
 use crate::barrier;
-use crate::engine::{HideConstants, Planner};
+use crate::engine::{HideConstants, Planner, Yield};
 use crate::lower::joins_apart;
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
@@ -88,6 +88,7 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     let physical = builder.physical_optimizers();
     let physical = physical.get_or_insert_with(PhysicalOptimizer::new);
     physical.rules.insert(0, Arc::new(HideConstants));
+    physical.rules.push(Arc::new(Yield));
     twins::guard(physical);
     builder.build()
 }

@@ -12,7 +12,7 @@ use crate::schema::{IndexDefinition, IndexKind, TableSchema};
 use crate::table::Table;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A table's blocks with an index more; in the catalog once it is committed.
 #[derive(Debug)]
@@ -27,12 +27,12 @@ pub struct NewIndex {
 
 impl Store {
     /// Builds an index over every block that `table` has by now, with `threads`
-    /// threads; `progress` hears of each block that is done. Its rows stay where
-    /// they are until the index is dropped or committed.
+    /// threads; `progress` hears of each block that is done, and whether to go on
+    /// is its answer. Rows stay where they are until the index is dropped or committed.
     ///
     /// # Errors
     /// 42703 for a column that is not there, 0A000 for one that has no order,
-    /// 54011 for over 32 columns; 25006, `Corrupt`, `Full`, `Io`.
+    /// 54011 for over 32 columns, 57014 if it is not to go on; 25006, `Corrupt`, `Full`, `Io`.
     pub fn build_index(
         &self,
         table: &Table,
@@ -40,7 +40,7 @@ impl Store {
         kind: IndexKind,
         columns: Vec<usize>,
         threads: usize,
-        progress: &(dyn Fn() + Sync),
+        progress: &(dyn Fn() -> bool + Sync),
     ) -> Result<NewIndex> {
         self.must_be_writable()?;
         check(&table.schema, &columns)?;
@@ -60,6 +60,7 @@ impl Store {
         let schema = Arc::new(schema);
         let blocks = table.blocks();
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let canceled = AtomicBool::new(false);
         let work = || {
             while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let built = indexed(&self.place, block, &schema, &definition);
@@ -68,13 +69,19 @@ impl Store {
                 if failed {
                     next.store(blocks.len(), Ordering::Relaxed);
                 }
-                progress();
+                if !progress() {
+                    canceled.store(true, Ordering::Relaxed);
+                    next.store(blocks.len(), Ordering::Relaxed);
+                }
             }
         };
         std::thread::scope(|scope| {
             (1..threads.clamp(1, blocks.len().max(1))).for_each(|_| drop(scope.spawn(work)));
             work();
         });
+        if canceled.into_inner() {
+            return Err(Error::invalid("57014", "the index is no longer wanted"));
+        }
         let mut built = done.into_inner();
         let order = |id| blocks.iter().position(|block| block.id() == id);
         built.sort_by_key(|(id, _)| order(*id));

@@ -249,7 +249,7 @@ fn filters_rule_out_blocks_ahead() {
     let seen = home.table();
     let index = home
         .store
-        .build_index(&seen, "i", IndexKind::Bloom, vec![1], 2, &|| {});
+        .build_index(&seen, "i", IndexKind::Bloom, vec![1], 2, &|| true);
     let index = index.unwrap();
     let made = home
         .store

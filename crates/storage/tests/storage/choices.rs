@@ -184,7 +184,7 @@ fn codecs_and_ways_are_those_written_down() {
             let seen = home.table();
             let index = home
                 .store
-                .build_index(&seen, "i", IndexKind::Csb, vec![0], 1, &|| {})
+                .build_index(&seen, "i", IndexKind::Csb, vec![0], 1, &|| true)
                 .unwrap();
             home.store
                 .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

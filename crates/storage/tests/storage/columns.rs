@@ -178,7 +178,7 @@ fn new_rows_keys_and_indexes_live_beside_old_blocks() {
             let name = format!("i{}", columns.len());
             let index = home
                 .store
-                .build_index(&seen, &name, IndexKind::Csb, columns, 1, &|| {})
+                .build_index(&seen, &name, IndexKind::Csb, columns, 1, &|| true)
                 .unwrap();
             home.store
                 .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

@@ -30,7 +30,7 @@ fn with_index(home: &Home) -> Arc<Table> {
     let seen = home.table();
     let index = home
         .store
-        .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| {})
+        .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| true)
         .unwrap();
     home.store
         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

@@ -42,7 +42,7 @@ fn table(model: &Model, options: TableOptions, dice: &mut Dice) -> (Home, Arc<Ta
     let seen = home.table();
     let index = home
         .store
-        .build_index(&seen, "i", IndexKind::Csb, vec![1], 1, &|| {})
+        .build_index(&seen, "i", IndexKind::Csb, vec![1], 1, &|| true)
         .unwrap();
     home.store
         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

@@ -15,7 +15,7 @@ pub fn create(home: &Home, name: &str, kind: IndexKind, columns: &[usize]) {
     let seen = home.table();
     let index = home
         .store
-        .build_index(&seen, name, kind, columns.to_vec(), 2, &|| {})
+        .build_index(&seen, name, kind, columns.to_vec(), 2, &|| true)
         .unwrap();
     home.store
         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

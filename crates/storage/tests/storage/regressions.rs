@@ -108,7 +108,7 @@ fn keys_hold_beside_a_change_of_the_table() {
     let snapshot = transaction.snapshot();
     let table = snapshot.table(DEFAULT_SCHEMA, "t").unwrap();
     let index = store
-        .build_index(table, "i", IndexKind::Csb, vec![1], 1, &|| {})
+        .build_index(table, "i", IndexKind::Csb, vec![1], 1, &|| true)
         .unwrap();
     transaction
         .edit(|edit| edit.create_index(DEFAULT_SCHEMA, table, index))

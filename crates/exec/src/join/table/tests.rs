@@ -62,7 +62,10 @@ fn pairs_of(table: &JoinTable, keys: &[usize], batch: &Batch, first: bool) -> Ve
     let keys = keys.iter().map(|column| batch.columns[*column].clone());
     let keys = table.keys.look_up(keys.collect()).unwrap();
     let mut pairs = Vec::new();
-    let pair = |row, partner| pairs.push((row, partner));
+    let pair = |row, partner| {
+        pairs.push((row, partner));
+        Ok(())
+    };
     table.find(&keys, batch.rows, first, pair).unwrap();
     pairs
 }

@@ -280,3 +280,42 @@ fn in_is_refused_where_it_means_something_else() {
         }
     }
 }
+
+/// Of two hundred thousand rows with one key, each has as many partners, of which none passes:
+/// the join would give its first row after minutes.
+#[test]
+fn pairs_that_do_not_pass_are_given_up_when_the_run_ends() {
+    let side = || {
+        Side::new(Shape {
+            seed: 7,
+            rows: 200_000,
+            values: 1,
+            nulls: false,
+            far: false,
+            order: Order::None,
+        })
+        .plan()
+    };
+    let mut join = join(JoinKind::Inner, (side(), side()), vec![key(1)]);
+    join.filter = Some(Expression::Constant(Constant::Bool(false)));
+    let plan = plan_of(&join);
+    for threads in [1, 2] {
+        let stop = AtomicBool::new(false);
+        let run_of = Run {
+            threads,
+            batch_rows: 0,
+            stop: &stop,
+            watch: &|_| {},
+            space: space(usize::MAX / 2),
+            moment: None,
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                stop.store(true, Ordering::Relaxed);
+            });
+            let ended = run(&plan, &run_of, &|_| Ok(()));
+            assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+        });
+    }
+}

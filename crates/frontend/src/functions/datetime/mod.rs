@@ -23,6 +23,7 @@ mod friendly;
 mod make;
 mod now;
 mod scan;
+mod sleep;
 mod template;
 mod truncate;
 
@@ -57,6 +58,7 @@ pub(super) fn register(c: &mut Catalogue) {
     friendly::register(c);
     scan::register(c);
     make::register(c);
+    sleep::register(c);
     now::register(c);
     truncate::register(c);
     for (name, of) in [

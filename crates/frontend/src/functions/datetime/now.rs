@@ -12,7 +12,7 @@ use crate::values::datetime::calendar::{self, DAY, SECOND};
 use crate::values::datetime::{DateStyle, Locale, write_stamp_tz};
 
 /// The time by the machine's clock.
-fn clock() -> i64 {
+pub(super) fn clock() -> i64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |since| {
         i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

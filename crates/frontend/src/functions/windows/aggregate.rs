@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Extreme, State};
 use crate::functions::kernel::Call;
 use crate::functions::ordering::comparator;
+use crate::interrupt;
 
 /// Results that are joined at once, so that arrays of one row do not pile up.
 const JOINED: usize = 1024;
@@ -224,6 +225,7 @@ impl Sliding<'_> {
     }
 
     fn add(&mut self, rows: Range<usize>) -> Result<()> {
+        interrupt::check_rows(rows.len())?;
         let call = Call {
             rows: rows.len(),
             ..*self.call

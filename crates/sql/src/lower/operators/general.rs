@@ -19,6 +19,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 use freestone_frontend::functions::aggregates::{Aggregate, Direction, State};
 use freestone_frontend::functions::kernel::Call;
+use freestone_frontend::interrupt;
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
@@ -347,6 +348,7 @@ impl Groups {
             let kind = spec.returns.arrow();
             let mut results = Vec::with_capacity(rows);
             for group in &mut self.groups[range.clone()] {
+                interrupt::check()?;
                 let result = match &mut group.calls[number] {
                     Known::State(state) => state.result(&spec.call(1, &node.around))?,
                     Known::Rows(direct, rows) => {

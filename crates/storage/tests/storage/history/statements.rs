@@ -145,7 +145,7 @@ impl History {
         let column = self.dice.below(table.schema.columns.len());
         let built = self
             .store
-            .build_index(table, &index, kind, vec![column], 1, &|| {})?;
+            .build_index(table, &index, kind, vec![column], 1, &|| true)?;
         running
             .transaction
             .edit(|edit| edit.create_index(DEFAULT_SCHEMA, table, built))?;

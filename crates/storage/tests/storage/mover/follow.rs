@@ -15,7 +15,7 @@ const WAYS: [fn(&Arc<Store>, TableId); 4] = [
             store.vacuum(table).unwrap();
             let seen = table_of(store);
             let index = store
-                .build_index(&seen, name, IndexKind::Csb, vec![1], 1, &|| {})
+                .build_index(&seen, name, IndexKind::Csb, vec![1], 1, &|| true)
                 .unwrap();
             store
                 .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
@@ -176,7 +176,7 @@ fn an_index_is_built_beside_a_move() {
             store.vacuum(table).unwrap();
         }
         let index = store
-            .build_index(&seen, "i", IndexKind::Csb, vec![1], 1, &|| {})
+            .build_index(&seen, "i", IndexKind::Csb, vec![1], 1, &|| true)
             .unwrap();
         match own_blocks {
             true => own

@@ -90,7 +90,7 @@ fn mixture(
                 2 if 2 * step > steps => {
                     let (seen, name) = (table_of(&store), format!("i{step}"));
                     let index = store
-                        .build_index(&seen, &name, IndexKind::Csb, vec![1], 1, &|| {})
+                        .build_index(&seen, &name, IndexKind::Csb, vec![1], 1, &|| true)
                         .unwrap();
                     store
                         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))

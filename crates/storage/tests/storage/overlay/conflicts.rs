@@ -191,7 +191,7 @@ const WAYS: [Way; 6] = [
 
 fn index(store: &Store, name: &str) {
     let seen = table_of(&store.snapshot());
-    let index = store.build_index(&seen, name, IndexKind::Csb, vec![INTEGER], 1, &|| {});
+    let index = store.build_index(&seen, name, IndexKind::Csb, vec![INTEGER], 1, &|| true);
     let index = index.unwrap();
     let create = |edit: &mut CatalogEdit| edit.create_index(DEFAULT_SCHEMA, &seen, index);
     store.commit(create).unwrap();

@@ -160,7 +160,7 @@ fn indexes_find_the_new_values() {
                 let (store, id) = begun(files.clone(), &old, options.clone());
                 let create = |name: &str| {
                     let seen = table_of(&store.snapshot());
-                    let index = store.build_index(&seen, name, kind, vec![column], 1, &|| {});
+                    let index = store.build_index(&seen, name, kind, vec![column], 1, &|| true);
                     let index = index.unwrap();
                     store
                         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
@@ -208,7 +208,7 @@ fn work_on_former_values_is_refused() {
     let ways: [(&str, Way); 5] = [
         ("an index", |store, snapshot| {
             let seen = table_of(snapshot);
-            let index = store.build_index(&seen, "i", IndexKind::Csb, vec![INTEGER], 1, &|| {});
+            let index = store.build_index(&seen, "i", IndexKind::Csb, vec![INTEGER], 1, &|| true);
             let index = index.unwrap();
             Box::new(move |edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
         }),

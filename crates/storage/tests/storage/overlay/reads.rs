@@ -37,7 +37,7 @@ fn home_of(model: &Model, options: &TableOptions) -> Home {
 
 fn index(store: &Store, name: &str, kind: IndexKind, columns: &[usize]) {
     let seen = table_of(&store.snapshot());
-    let index = store.build_index(&seen, name, kind, columns.to_vec(), 1, &|| {});
+    let index = store.build_index(&seen, name, kind, columns.to_vec(), 1, &|| true);
     let index = index.unwrap();
     let create =
         |edit: &mut freestone_storage::CatalogEdit| edit.create_index(DEFAULT_SCHEMA, &seen, index);
