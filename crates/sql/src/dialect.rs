@@ -264,6 +264,15 @@ fn order_options(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// Tokens as text that is read again to the same.
+pub(crate) fn written(tokens: &[TokenWithSpan]) -> String {
+    let text = tokens.iter().map(|token| match &token.token {
+        Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),
+        token => token.to_string(),
+    });
+    text.collect::<String>().trim().to_owned()
+}
+
 /// Tokens with a blank behind each: texts are made of them for statements of ours.
 pub(crate) fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut all = Vec::with_capacity(2 * tokens.len());

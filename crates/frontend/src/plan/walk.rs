@@ -109,6 +109,15 @@ impl Expr {
         change(self);
     }
 
+    /// Lets a part be NULL wherever it stands, such as a key that a grouping set has not.
+    pub fn forget(&mut self, part: &Expr) {
+        self.change(&mut |expr| {
+            if expr == part {
+                *expr = Expr::null(expr.ty.clone());
+            }
+        });
+    }
+
     /// Whether it has a sub-query.
     pub fn has_subquery(&self) -> bool {
         self.any(&mut |expr| matches!(expr.kind, ExprKind::Subquery(_)))

@@ -53,7 +53,12 @@ impl Run<'_> {
                 let mut inside = Env::inside(env);
                 inside.values.extend(columns.iter().cloned());
                 for (column, call) in calls {
-                    columns.push((column.id, self.aggregated(&group, call, &inside)?));
+                    let mut call = call.clone();
+                    let absent = keys.iter().zip(&in_set).filter(|(_, present)| !**present);
+                    for ((_, key), _) in absent {
+                        call.direct.iter_mut().for_each(|value| value.forget(key));
+                    }
+                    columns.push((column.id, self.aggregated(&group, &call, &inside)?));
                 }
                 for (column, of) in grouping {
                     let bits = of

@@ -325,3 +325,8 @@ SELECT NULL AS n, count(*) FROM s GROUP BY ROLLUP (n);
 SELECT 'a' AS n, 'a' AS m, grouping('a') FROM s GROUP BY ROLLUP (n);
 SELECT a, sum(5) FROM s GROUP BY ROLLUP (a, 5);
 SELECT max(1) FROM s GROUP BY ROLLUP ('x'::text);
+
+-- Direct arguments of ordered sets are of the group: keys that its set has not are NULL.
+SELECT a, rank(a) WITHIN GROUP (ORDER BY b NULLS LAST), rank(a) WITHIN GROUP (ORDER BY b NULLS FIRST) FROM (VALUES (1, 1), (1, 4), (1, 5), (3, 1), (3, 2)) AS v (a, b) GROUP BY ROLLUP (a) ORDER BY a;
+SELECT a, c, dense_rank(a + c) WITHIN GROUP (ORDER BY b), percent_rank(coalesce(c, 2)) WITHIN GROUP (ORDER BY b DESC) FROM (VALUES (1, 1, 0), (1, 4, 1), (1, 5, 1), (3, 1, 0), (3, 2, 1)) AS v (a, b, c) GROUP BY CUBE (a, c) ORDER BY a, c;
+SELECT cume_dist(a % 2, a) WITHIN GROUP (ORDER BY b, a) FROM (VALUES (1, 1), (2, 4), (1, 5), (3, 1), (3, 2)) AS v (a, b) GROUP BY GROUPING SETS ((a), (a % 2, a), ()) ORDER BY 1;

@@ -1,7 +1,7 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
 //! identities of columns; ALTER FUNCTION, ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH
-//! and DETACH PARTITION.
+//! and DETACH PARTITION; CREATE SCHEMA with elements.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -51,6 +51,12 @@ pub(crate) enum Definition {
         names: Vec<String>,
         if_exists: bool,
         cascade: bool,
+    },
+    /// CREATE SCHEMA with statements that make what is in it.
+    CreateSchema {
+        /// The statement without them.
+        head: String,
+        elements: Vec<String>,
     },
     /// SET CONSTRAINTS; all of them without names.
     SetConstraints {

@@ -25,6 +25,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             skip(parser, 2);
             create_domain(parser)?
         }
+        ("CREATE", "SCHEMA") => match parser.maybe_parse(schema_with_elements)? {
+            Some(statement) => statement,
+            None => return Ok(None),
+        },
         ("ALTER", "DOMAIN") => {
             skip(parser, 2);
             let name = parser.parse_object_name(false)?.to_string();
@@ -100,6 +104,50 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         _ => return Ok(None),
     };
     statement.in_tree().map(Some)
+}
+
+/// CREATE SCHEMA with a statement behind it at least.
+fn schema_with_elements(parser: &mut Parser<'_>) -> Read<Definition> {
+    let head = parser.parse_statement()?.to_string();
+    let mut elements = Vec::new();
+    while begins_element(parser) {
+        let mut element = vec![parser.next_token()];
+        while !begins_element(parser)
+            && !matches!(parser.peek_token().token, Token::EOF | Token::SemiColon)
+        {
+            element.push(parser.next_token());
+        }
+        elements.push(crate::dialect::written(&crate::dialect::spaced(element)));
+    }
+    match elements.is_empty() {
+        true => parser.expected("an element of the schema", parser.peek_token()),
+        false => Ok(Definition::CreateSchema { head, elements }),
+    }
+}
+
+/// Whether the next word begins a statement within CREATE SCHEMA; CREATE may also be a right.
+fn begins_element(parser: &Parser<'_>) -> bool {
+    let words = [0, 1].map(|distance| word(parser, distance).unwrap_or_default());
+    match words.each_ref().map(String::as_str) {
+        ["GRANT", next] => next != "OPTION",
+        ["CREATE", next] => matches!(
+            next,
+            "TABLE"
+                | "TEMP"
+                | "TEMPORARY"
+                | "UNLOGGED"
+                | "OR"
+                | "VIEW"
+                | "RECURSIVE"
+                | "MATERIALIZED"
+                | "INDEX"
+                | "UNIQUE"
+                | "SEQUENCE"
+                | "TRIGGER"
+                | "CONSTRAINT"
+        ),
+        _ => false,
+    }
 }
 
 /// ATTACH PARTITION and DETACH PARTITION.

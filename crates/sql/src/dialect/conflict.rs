@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use freestone_frontend::syntax::marks;
 
 use super::edits::Edits;
-use super::{is_blank, words};
+use super::{is_blank, words, written};
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
@@ -40,15 +40,6 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
 fn named(mark: &str, text: &str, near: &TokenWithSpan) -> TokenWithSpan {
     let name = Token::make_word(&format!("{mark}{text}"), Some(marks::QUOTE));
     TokenWithSpan::new(name, near.span)
-}
-
-/// Tokens as text that is read again to the same.
-fn written(tokens: &[TokenWithSpan]) -> String {
-    let text = tokens.iter().map(|token| match &token.token {
-        Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),
-        token => token.to_string(),
-    });
-    text.collect::<String>().trim().to_owned()
 }
 
 /// Where the parts of a target stand.

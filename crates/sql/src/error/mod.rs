@@ -101,6 +101,12 @@ impl Error {
         self.position = self.position.or(position);
         self
     }
+
+    /// Forgets the place: it is none in the text of the statement.
+    pub(crate) fn placeless(mut self) -> Self {
+        self.position = None;
+        self
+    }
 }
 
 impl fmt::Display for Error {

@@ -353,11 +353,19 @@ impl Lowering {
             results.push(column.clone());
             let mut direct = Vec::with_capacity(call.direct.len());
             for value in &call.direct {
-                let constant = match value.reads().is_empty() {
-                    true => Some(self.constant(value)?),
-                    false => None,
-                };
-                direct.push((add(exact(self.expr(value)?, &value.ty)?), constant));
+                if value.reads().is_empty() {
+                    direct.push((Vec::new(), Some(self.constant(value)?)));
+                    continue;
+                }
+                let all = || vec![(0..keys.len()).collect()];
+                let mut places = Vec::new();
+                for set in sets.map_or_else(all, <[_]>::to_vec) {
+                    let mut value = value.clone();
+                    let absent = keys.iter().enumerate().filter(|(at, _)| !set.contains(at));
+                    absent.for_each(|(_, (_, key))| value.forget(key));
+                    places.push(add(exact(self.expr(&value)?, &value.ty)?));
+                }
+                direct.push((places, None));
             }
             let mut arguments = Vec::with_capacity(call.arguments.len());
             for value in &call.arguments {

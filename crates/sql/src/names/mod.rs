@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use freestone_storage::Table;
+use freestone_storage::{Catalog, Table};
 
 use crate::error::{Error, Position, Result, parser};
 use reserved::is_reserved;
@@ -78,6 +78,15 @@ impl Name {
             schema: DEFAULT_SCHEMA.to_owned(),
             name: table.name.clone(),
             position: None,
+        }
+    }
+
+    /// The full name of a table.
+    pub(crate) fn in_catalog(catalog: &Catalog, table: &Table) -> Self {
+        let mut all = catalog.all_tables();
+        match all.find(|(_, known)| known.id == table.id) {
+            Some((schema, table)) => Self::new(schema, &table.name),
+            None => Self::of_table(table),
         }
     }
 }

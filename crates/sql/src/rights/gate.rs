@@ -4,19 +4,20 @@
 //! table of an UPDATE, DELETE or MERGE is read by the statement itself, so that SELECT on
 //! it is asked for here. What is not listed only superusers may do.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, ConflictTarget, CopySource, Delete, Expr, FromTable, Insert, Merge,
-    MergeAction, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
+    AssignmentTarget, CascadeOption, ConflictTarget, CopySource, Delete, Expr, FromTable, Insert,
+    Merge, MergeAction, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
     TableObject, Truncate, Update, Visit, visit_expressions, visit_relations,
 };
-use freestone_storage::{Catalog, Object, Privileges};
+use freestone_storage::{Catalog, Object, Privileges, TableId};
 
 use super::alter;
 use super::{Rights, denied};
 use crate::error::{Error, Result};
-use crate::names::table_name;
+use crate::names::{Name, table_name};
 use crate::statement::{changing_query, parts};
 
 impl Rights {
@@ -171,6 +172,9 @@ impl Rights {
     fn truncate(&self, catalog: &Catalog, truncate: &Truncate) -> Result<()> {
         let mut names = truncate.table_names.iter();
         names.try_for_each(|target| self.on_table(catalog, &target.name, Privileges::TRUNCATE))?;
+        if truncate.cascade == Some(CascadeOption::Cascade) {
+            self.truncate_referring(catalog, truncate)?;
+        }
         match truncate.identity {
             Some(datafusion::sql::sqlparser::ast::TruncateIdentityOption::Restart) => {
                 let mut names = truncate.table_names.iter();
@@ -178,6 +182,30 @@ impl Rights {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The same of all tables whose foreign keys lead to one of those.
+    fn truncate_referring(&self, catalog: &Catalog, truncate: &Truncate) -> Result<()> {
+        let mut open = Vec::new();
+        for target in &truncate.table_names {
+            let name = table_name(&target.name)?;
+            open.extend(
+                catalog
+                    .table(&name.schema, &name.name)
+                    .map(|table| table.id),
+            );
+        }
+        let mut seen: HashSet<TableId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            for child in catalog.children(id) {
+                if seen.insert(child.id) {
+                    let name = Name::in_catalog(catalog, &child);
+                    self.table(&name, &child, Privileges::TRUNCATE)?;
+                    open.push(child.id);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn copy(&self, catalog: &Catalog, source: &CopySource, to: bool) -> Result<()> {

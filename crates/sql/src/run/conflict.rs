@@ -150,12 +150,14 @@ impl Run<'_> {
             }
         }
         let text = format!("CREATE INDEX ON t ({}){condition}", list.join(", "));
-        let Ast::CreateIndex(create) = parse_one(&text).map_err(placeless)? else {
+        let Ast::CreateIndex(create) = parse_one(&text).map_err(Error::placeless)? else {
             return Err(Error::internal(
                 "the elements of ON CONFLICT are of no index",
             ));
         };
-        let over = self.index_over(name, table, &create).map_err(placeless)?;
+        let over = self
+            .index_over(name, table, &create)
+            .map_err(Error::placeless)?;
         let rows = over.schema.condition(&over.columns);
         let of = |columns: &[usize], condition: Option<&Column>| {
             let all = columns.len() - usize::from(condition.is_some());
@@ -397,12 +399,15 @@ impl Run<'_> {
             list.join(", "),
             quoted(MET),
         );
-        let ast = parse_one(&query).map_err(placeless)?;
+        let mut ast = parse_one(&query).map_err(Error::placeless)?;
+        if let Ast::Query(query) = &mut ast {
+            query.with.clone_from(&self.around.lock());
+        }
         let mut into = columns;
         into.push((MET.to_owned(), Type::Bool));
         let relations = self.relations(&ast).await?;
-        let plan = front::planned_into(&relations, &ast, &into).map_err(placeless)?;
-        let plan = self.physical(&plan).await.map_err(placeless)?;
+        let plan = front::planned_into(&relations, &ast, &into).map_err(Error::placeless)?;
+        let plan = self.physical(&plan).await.map_err(Error::placeless)?;
         let found = self.collected(plan, None).await?;
         let Some(first) = found.first() else {
             return Ok(old.slice(0, 0));
@@ -463,12 +468,6 @@ fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
         ControlFlow::Continue(())
     });
     Ok(expr)
-}
-
-/// An error about text that is not the statement's.
-fn placeless(mut error: Error) -> Error {
-    error.position = None;
-    error
 }
 
 fn twice() -> Error {

@@ -56,6 +56,7 @@ mod redeclare;
 mod reference;
 mod returning;
 mod role;
+mod schema;
 mod sequence;
 mod show;
 mod skipped;
@@ -127,6 +128,9 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
         return Ok(outcome);
     }
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
+        return Ok(outcome);
+    }
+    if let Some(outcome) = Box::pin(schema::create(session, &statement.ast)).await? {
         return Ok(outcome);
     }
     let pivoted = Box::pin(session.with_pivots(statement)).await?;

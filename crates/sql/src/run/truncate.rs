@@ -1,6 +1,10 @@
 //! TRUNCATE and VACUUM.
 
-use datafusion::sql::sqlparser::ast::{Truncate, TruncateIdentityOption, VacuumStatement};
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{
+    CascadeOption, Truncate, TruncateIdentityOption, VacuumStatement,
+};
 use freestone_storage::{Table, TableId};
 
 use super::Run;
@@ -10,7 +14,7 @@ use crate::advisor;
 use crate::error::{Error, Result};
 use crate::names::{Name, quoted, table_name};
 use crate::scan::ROW_ID;
-use crate::session::Outcome;
+use crate::session::{Notice, Outcome};
 
 impl Run<'_> {
     pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {
@@ -28,23 +32,31 @@ impl Run<'_> {
                 ));
             }
         }
-        let names = self.with_leaves(named.clone())?;
-        let mut tables = Vec::with_capacity(names.len());
-        for name in &names {
-            tables.push(self.stored_table(name)?.clone());
-        }
-        for table in &tables {
-            let children = self.snapshot.children(table.id).into_iter();
-            let mut others = children.filter(|child| tables.iter().all(|t| t.id != child.id));
-            if let Some(child) = others.next() {
-                let message = format!(
-                    "cannot truncate \"{}\", which a foreign key of \"{}\" refers to",
-                    table.name, child.name
-                );
-                let hint = "truncate both in one statement, or use DELETE";
-                return Err(Error::unsupported(message).with_hint(hint));
+        let mut named = named;
+        let cascades = truncate.cascade == Some(CascadeOption::Cascade);
+        let (names, tables) = loop {
+            let names = self.with_leaves(named.clone())?;
+            let mut tables: Vec<Arc<Table>> = Vec::with_capacity(names.len());
+            for name in &names {
+                tables.push(self.stored_table(name)?.clone());
             }
-        }
+            let Some((table, child)) = self.referring(&tables) else {
+                break (names, tables);
+            };
+            if !cascades {
+                let message = "cannot truncate a table referenced in a foreign key constraint";
+                let detail = format!("Table \"{}\" references \"{}\".", child.name, table.name);
+                let hint = format!(
+                    "Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.",
+                    child.name
+                );
+                let error = Error::unsupported(message).with_detail(detail);
+                return Err(error.with_hint(hint));
+            }
+            let text = format!("truncate cascades to table \"{}\"", child.name);
+            self.session.notify(Notice::told("00000", text));
+            named.push(Name::in_catalog(&self.snapshot, &child));
+        };
         for (name, table) in names.into_iter().zip(&tables) {
             let query = format!(
                 "SELECT {} FROM {}.{}",
@@ -73,6 +85,15 @@ impl Run<'_> {
             }
         }
         Ok(Outcome::done("TRUNCATE TABLE"))
+    }
+
+    /// A foreign key of another table to one of these.
+    fn referring(&self, tables: &[Arc<Table>]) -> Option<(Arc<Table>, Arc<Table>)> {
+        tables.iter().find_map(|table| {
+            let mut children = self.snapshot.children(table.id).into_iter();
+            let child = children.find(|child| tables.iter().all(|known| known.id != child.id))?;
+            Some((Arc::clone(table), child))
+        })
     }
 
     /// Lets the identity columns of a table begin again.

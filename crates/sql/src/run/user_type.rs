@@ -391,6 +391,9 @@ impl Run<'_> {
                 default,
                 constraints,
             } => self.create_domain(&named(name)?, ty, default.as_deref(), constraints),
+            Definition::CreateSchema { .. } => {
+                Err(Error::internal("the elements of a schema are statements"))
+            }
             Definition::AlterDomain { name, change } => {
                 Box::pin(self.alter_domain(&named(name)?, change)).await
             }
@@ -501,7 +504,7 @@ impl Run<'_> {
         // Rows in no block have the columns of today.
         for (table, _) in &columns {
             if self.session.in_transaction() {
-                self.absorbed(&name_of(catalog, table))?;
+                self.absorbed(&Name::in_catalog(catalog, table))?;
             } else {
                 self.store().move_delta(table.id)?;
             }
@@ -559,15 +562,6 @@ fn user_of(
     }
     let (_, name, _) = catalog.type_by_id(*ids.get(1)?)?;
     Some(format!("type {name}"))
-}
-
-/// The full name of a table.
-fn name_of(catalog: &Catalog, table: &Table) -> Name {
-    let mut all = catalog.all_tables();
-    match all.find(|(_, known)| known.id == table.id) {
-        Some((schema, table)) => Name::new(schema, &table.name),
-        None => Name::of_table(table),
-    }
 }
 
 /// The text of a label.

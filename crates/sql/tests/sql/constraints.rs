@@ -386,3 +386,30 @@ fn keys_are_checked_when_a_transaction_ends() {
         );
     }
 }
+
+#[test]
+fn truncate_cascades_to_tables_that_refer() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY);
+         CREATE TABLE b (id INTEGER PRIMARY KEY REFERENCES a, n INTEGER GENERATED ALWAYS AS IDENTITY);
+         CREATE SCHEMA far;
+         CREATE TABLE far.c (b INTEGER REFERENCES b);
+         INSERT INTO a VALUES (1), (2);
+         INSERT INTO b (id) VALUES (1), (2);
+         INSERT INTO far.c VALUES (2)",
+    );
+    let error = sql.error("TRUNCATE a");
+    assert_eq!(error.sqlstate, "0A000");
+    assert!(error.hint.unwrap().contains("CASCADE"));
+    assert_eq!(sql.state("TRUNCATE a RESTRICT"), "0A000");
+    assert_eq!(
+        sql.run("TRUNCATE a RESTART IDENTITY CASCADE"),
+        "TRUNCATE TABLE"
+    );
+    for table in ["a", "b", "far.c"] {
+        assert!(sql.rows(&format!("SELECT * FROM {table}")).is_empty());
+    }
+    sql.run("INSERT INTO a VALUES (5)");
+    assert_eq!(sql.rows("INSERT INTO b (id) VALUES (5) RETURNING n"), ["1"]);
+}

@@ -243,3 +243,49 @@ fn digests() {
         [digest, "NULL"]
     );
 }
+
+#[test]
+fn schemas_are_made_with_what_is_in_them() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE items (outer_one INTEGER)");
+    let made = sql.run(
+        "CREATE SCHEMA shop \
+         CREATE INDEX by_name ON items (name) \
+         CREATE VIEW names AS SELECT name || '''s' AS name FROM items WHERE name <> 'CREATE TABLE' \
+         CREATE TABLE items (id INTEGER PRIMARY KEY DEFAULT nextval('ids'), name TEXT DEFAULT 'it''s') \
+         CREATE SEQUENCE ids START 7",
+    );
+    assert_eq!(made, "CREATE SCHEMA");
+    sql.run("INSERT INTO shop.items DEFAULT VALUES");
+    assert_eq!(sql.rows("SELECT * FROM shop.items"), ["7|it's"]);
+    assert_eq!(sql.rows("SELECT * FROM shop.names"), ["it's's"]);
+    // The path is as before.
+    assert_eq!(sql.rows("SELECT * FROM items"), Vec::<String>::new());
+    // All of it or nothing.
+    for (elements, state) in [
+        (
+            "CREATE TABLE a (i INTEGER) CREATE VIEW v AS SELECT * FROM nowhere",
+            "42P01",
+        ),
+        (
+            "CREATE TABLE a (i INTEGER) CREATE TABLE shop.b (i INTEGER)",
+            "42P15",
+        ),
+        (
+            "CREATE TABLE a (i INTEGER) CREATE TABLE a (i INTEGER)",
+            "42P07",
+        ),
+    ] {
+        let create = format!("CREATE SCHEMA other {elements}");
+        assert_eq!(sql.state(&create), state, "{create}");
+        assert_eq!(sql.state("DROP SCHEMA other"), "3F000");
+    }
+    // Within a transaction, and undone with it.
+    sql.run("BEGIN");
+    sql.run("CREATE SCHEMA third CREATE TABLE a (i INTEGER)");
+    sql.run("INSERT INTO third.a VALUES (1)");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.state("DROP SCHEMA third"), "3F000");
+    let create = "CREATE SCHEMA IF NOT EXISTS shop CREATE TABLE a (i INTEGER)";
+    assert_eq!(sql.state(create), "0A000");
+}

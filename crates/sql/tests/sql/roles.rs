@@ -587,3 +587,13 @@ fn look_ups_by_key_hardly_notice() {
     println!("a superuser {all:.2} µs, a role {limited:.2} µs");
     assert!(limited < all * 2.0 + 1.0);
 }
+
+#[test]
+fn truncate_needs_its_right_on_all_tables_that_it_reaches() {
+    let (owner, [ann]) = with_roles(TABLE, ["ann"]);
+    owner.run("CREATE TABLE child (a INTEGER REFERENCES t)");
+    owner.run("GRANT TRUNCATE ON t TO ann");
+    assert_eq!(ann.state("TRUNCATE t CASCADE"), "42501");
+    owner.run("GRANT TRUNCATE ON child TO ann");
+    assert_eq!(ann.run("TRUNCATE t CASCADE"), "TRUNCATE TABLE");
+}

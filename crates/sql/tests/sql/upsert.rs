@@ -230,3 +230,13 @@ fn conflicts_are_inferred_from_expressions_and_conditions() {
     // The row is in the index no more.
     assert_eq!(sql.run(&format!("{insert} DO NOTHING")), "INSERT 0 1");
 }
+
+#[test]
+fn queries_of_with_are_seen_by_do_update() {
+    let sql = Sql::new();
+    counters(&sql, "");
+    let upsert = "WITH w AS (SELECT 'a' AS k, 40 AS n) INSERT INTO c VALUES ('a', 9) \
+                  ON CONFLICT (k) DO UPDATE SET (n, tag) = (SELECT w.n + 2, 't' FROM w WHERE w.k = c.k) \
+                  WHERE EXISTS (SELECT FROM w) RETURNING *";
+    assert_eq!(sql.rows(upsert), ["a|42|t"]);
+}

@@ -33,8 +33,9 @@ use crate::values::with_kind;
 #[derive(Debug)]
 pub(in super::super) struct Spec {
     pub(in super::super) function: Arc<Aggregate>,
-    /// Direct arguments, with their values if these depend on no row.
-    pub(in super::super) direct: Vec<(usize, Option<ArrayRef>)>,
+    /// Direct arguments, each in a column for each grouping set, in which keys that are not in
+    /// the set are NULL; with their values if these depend on no row.
+    pub(in super::super) direct: Vec<(Vec<usize>, Option<ArrayRef>)>,
     pub(in super::super) arguments: Vec<usize>,
     /// Types of both.
     pub(in super::super) types: Vec<Type>,
@@ -105,7 +106,8 @@ impl Operator for General {
             let mut sets: Vec<Groups> = node
                 .sets
                 .iter()
-                .map(|set| Groups::new(&node, set))
+                .enumerate()
+                .map(|(number, set)| Groups::new(&node, number, set))
                 .collect();
             if let Some(mut input) = inputs.into_iter().next() {
                 while let Some(batch) = input.next().await {
@@ -151,6 +153,8 @@ struct Group {
 
 /// The groups of one grouping set.
 struct Groups {
+    /// The number of the set.
+    number: usize,
     set: Vec<usize>,
     encoder: Encoder,
     known: HashMap<Row, u32>,
@@ -160,8 +164,9 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(node: &General, set: &[usize]) -> Self {
+    fn new(node: &General, number: usize, set: &[usize]) -> Self {
         Self {
+            number,
             set: set.to_vec(),
             encoder: Encoder::new(set.iter().map(|at| node.keys[*at].clone()).collect()),
             known: HashMap::new(),
@@ -291,10 +296,11 @@ impl Groups {
         let mut held = 0;
         for spec in node.calls.iter() {
             let mut direct = Vec::with_capacity(spec.direct.len());
-            for ((at, constant), ty) in spec.direct.iter().zip(&spec.types) {
-                direct.push(match (constant, first) {
+            for ((places, constant), ty) in spec.direct.iter().zip(&spec.types) {
+                let place = places.get(self.number);
+                direct.push(match (constant, place.zip(first)) {
                     (Some(value), _) => with_kind(Arc::clone(value), &ty.arrow())?,
-                    (None, Some((batch, row))) => {
+                    (None, Some((at, (batch, row)))) => {
                         take(batch.column(*at), &UInt32Array::from(vec![row]), None)?
                     }
                     (None, None) => new_null_array(&ty.arrow(), 1),
