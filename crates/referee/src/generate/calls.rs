@@ -165,7 +165,9 @@ impl Generator<'_> {
 
     fn ordered_set(&mut self, ty: &Type) -> Option<Tree> {
         let sort = Sort::Expr(ty.clone());
-        let direction = self.random.word(&["", " DESC"]);
+        let direction = self
+            .random
+            .word(&["", "", " DESC", " NULLS FIRST", " DESC NULLS LAST"]);
         let fraction = self.random.word(&["0", "0.25", "0.5", "1", "NULL"]);
         let (direct, of) = match ty {
             Type::Float8 if self.random.percent(50) => {
@@ -176,8 +178,14 @@ impl Generator<'_> {
                     Type::Int8 => self.random.word(&["rank", "dense_rank"]),
                     _ => self.random.word(&["percent_rank", "cume_dist"]),
                 };
-                let of = self.sortable_type();
-                let value = super::values::literal(&mut self.random, &of);
+                // Keys of the group are direct arguments, too, NULL where their set has none.
+                let mut keys = self.scope().grouped.clone().unwrap_or_default();
+                keys.retain(|(_, ty)| sortable(ty));
+                let key = self.random.pick(&keys).filter(|_| self.random.percent(60));
+                let (value, of) = key.cloned().unwrap_or_else(|| {
+                    let of = self.sortable_type();
+                    (super::values::literal(&mut self.random, &of), of)
+                });
                 (format!("{word}({value})"), of)
             }
             Type::Array(element) if **element == Type::Float8 => (
