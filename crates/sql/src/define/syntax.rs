@@ -414,17 +414,25 @@ fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
     } else if takes(parser, &["SET", "SCHEMA"]) {
         FunctionChange::Move(fold(&parser.parse_identifier()?))
     } else {
-        let mut options = Vec::new();
-        while let Some(option) = function_option(parser) {
-            options.push(option);
+        let (mut options, mut definer) = (Vec::new(), false);
+        loop {
+            takes(parser, &["EXTERNAL"]);
+            if takes(parser, &["SECURITY", "DEFINER"]) {
+                definer = true;
+            } else if let Some(option) = function_option(parser)? {
+                options.push(option);
+            } else {
+                break;
+            }
         }
         takes(parser, &["RESTRICT"]);
-        match options.is_empty() {
-            true => {
+        match (definer, options.is_empty()) {
+            (true, _) => FunctionChange::Definer,
+            (false, true) => {
                 let known = "RENAME TO, SET SCHEMA, IMMUTABLE, STABLE, VOLATILE or STRICT";
                 return parser.expected(known, parser.peek_token());
             }
-            false => FunctionChange::Options(options),
+            (false, false) => FunctionChange::Options(options),
         }
     };
     Ok(Definition::AlterFunction {
@@ -451,7 +459,8 @@ fn parameter(parser: &mut Parser<'_>) -> Read<Option<String>> {
     Ok((!is_out).then(|| ty.to_string()))
 }
 
-fn function_option(parser: &mut Parser<'_>) -> Option<FunctionOption> {
+fn function_option(parser: &mut Parser<'_>) -> Read<Option<FunctionOption>> {
+    let parallel = |letter: &str| FunctionOption::Parallel(letter.to_owned());
     for (words, option) in [
         (
             ["IMMUTABLE"].as_slice(),
@@ -468,12 +477,32 @@ fn function_option(parser: &mut Parser<'_>) -> Option<FunctionOption> {
             &["CALLED", "ON", "NULL", "INPUT"],
             FunctionOption::Strict(false),
         ),
+        (&["LEAKPROOF"], FunctionOption::Leakproof(true)),
+        (&["NOT", "LEAKPROOF"], FunctionOption::Leakproof(false)),
+        (&["SECURITY", "INVOKER"], FunctionOption::Invoker),
+        (&["PARALLEL", "SAFE"], parallel("s")),
+        (&["PARALLEL", "RESTRICTED"], parallel("r")),
+        (&["PARALLEL", "UNSAFE"], parallel("u")),
     ] {
         if takes(parser, words) {
-            return Some(option);
+            return Ok(Some(option));
         }
     }
-    None
+    for (word, option) in [
+        ("COST", FunctionOption::Cost as fn(String) -> FunctionOption),
+        ("ROWS", FunctionOption::Rows),
+    ] {
+        if takes(parser, &[word]) {
+            let sign = if parser.consume_token(&Token::Minus) {
+                "-"
+            } else {
+                ""
+            };
+            let number = parser.parse_number_value()?;
+            return Ok(Some(option(format!("{sign}{number}"))));
+        }
+    }
+    Ok(None)
 }
 
 fn sequence_change(parser: &mut Parser<'_>) -> Read<SequenceChange> {
