@@ -190,8 +190,8 @@ pub(crate) enum FunctionChange {
     Rename(String),
     Move(String),
     Options(Vec<FunctionOption>),
-    /// SECURITY DEFINER.
-    Definer,
+    /// A change that is not supported, by its words.
+    Refused(String),
 }
 
 /// An option of a function.

@@ -411,14 +411,17 @@ fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
     };
     let change = if takes(parser, &["RENAME", "TO"]) {
         FunctionChange::Rename(fold(&parser.parse_identifier()?))
+    } else if takes(parser, &["OWNER", "TO"]) {
+        parser.parse_identifier()?;
+        FunctionChange::Refused("OWNER TO".to_owned())
     } else if takes(parser, &["SET", "SCHEMA"]) {
         FunctionChange::Move(fold(&parser.parse_identifier()?))
     } else {
-        let (mut options, mut definer) = (Vec::new(), false);
+        let (mut options, mut refused) = (Vec::new(), None);
         loop {
             takes(parser, &["EXTERNAL"]);
             if takes(parser, &["SECURITY", "DEFINER"]) {
-                definer = true;
+                refused = Some("SECURITY DEFINER");
             } else if let Some(option) = function_option(parser)? {
                 options.push(option);
             } else {
@@ -426,13 +429,13 @@ fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
             }
         }
         takes(parser, &["RESTRICT"]);
-        match (definer, options.is_empty()) {
-            (true, _) => FunctionChange::Definer,
-            (false, true) => {
+        match (refused, options.is_empty()) {
+            (Some(clause), _) => FunctionChange::Refused(clause.to_owned()),
+            (None, true) => {
                 let known = "RENAME TO, SET SCHEMA, IMMUTABLE, STABLE, VOLATILE or STRICT";
                 return parser.expected(known, parser.peek_token());
             }
-            (false, false) => FunctionChange::Options(options),
+            (None, false) => FunctionChange::Options(options),
         }
     };
     Ok(Definition::AlterFunction {

@@ -22,7 +22,6 @@ use freestone_storage::Catalog;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::statement::changing_query;
 
 pub(crate) use syntax::{ATOMIC, COST, LEAKPROOF, MACRO, ROWS, WINDOW, adapt, parse};
 
@@ -310,15 +309,12 @@ fn queries(body: &str) -> Result<Vec<Box<Query>>> {
         ));
     }
     let all = all.into_iter().map(|one| match one {
-        one if changing_query(&one).is_some() => Err(changes()),
         Ast::Query(query) => Ok(query),
-        _ => Err(changes()),
+        _ => Err(Error::unsupported(
+            "a function whose body is anything but queries is not supported",
+        )),
     });
     all.collect()
-}
-
-fn changes() -> Error {
-    Error::unsupported("a function whose body is anything but queries is not supported")
 }
 
 /// Statements of a body as they are written between BEGIN ATOMIC and END.

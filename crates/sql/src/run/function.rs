@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::bind::{Binder, Catalog as _};
 use freestone_frontend::types::Type;
-use freestone_storage::Catalog;
+use freestone_storage::{Catalog, Privileges};
 
 use super::Run;
 use super::create::unknown_schema;
@@ -98,11 +98,14 @@ impl Run<'_> {
         let types = types.transpose()?;
         self.edit(|edit| {
             let before = found(edit.catalog(), name, types.as_deref())?;
+            // Functions have no owners: who may make them in a schema may change them.
+            let rights = self.rights(edit.catalog());
+            rights.schema(&name.schema, Privileges::CREATE)?;
             let mut after = before.clone();
             let mut schema = name.schema.as_str();
             match change {
-                FunctionChange::Definer => {
-                    let message = "ALTER FUNCTION with SECURITY DEFINER is not supported";
+                FunctionChange::Refused(clause) => {
+                    let message = format!("ALTER FUNCTION with {clause} is not supported");
                     return Err(Error::unsupported(message));
                 }
                 FunctionChange::Rename(to) => after.name.clone_from(to),
@@ -111,6 +114,7 @@ impl Run<'_> {
                     if !edit.catalog().has_schema(schema) {
                         return Err(unknown_schema(edit.catalog(), schema));
                     }
+                    rights.schema(schema, Privileges::CREATE)?;
                 }
                 FunctionChange::Options(options) => {
                     let hints = hints_of(options)?;
@@ -602,7 +606,7 @@ impl Run<'_> {
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let known = type_of(ty, &Names::new(&relations));
         if let Ok(Type::Record(fields)) = &known {
-            let text = |ty: &Type| full_name_of_type(&self.snapshot, &ty.base());
+            let text = |ty: &Type| full_name_of_type(&self.snapshot, ty);
             let fields = fields.iter().map(|(name, ty)| (name.clone(), text(ty)));
             return Ok(Some(fields.collect()));
         }

@@ -367,6 +367,7 @@ fn hints_of_functions_are_altered() {
         ("ALTER FUNCTION f_b COST 0", "22023"),
         ("ALTER FUNCTION f_b STRICT STRICT", "42601"),
         ("ALTER FUNCTION f_b SECURITY DEFINER", "0A000"),
+        ("ALTER FUNCTION f_b OWNER TO me", "0A000"),
         (
             "CREATE FUNCTION w() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1'",
             "0A000",
@@ -374,4 +375,29 @@ fn hints_of_functions_are_altered() {
     ] {
         assert_eq!(sql.state(text), state, "{text}");
     }
+}
+
+#[test]
+fn results_have_the_digits_of_their_composite_type() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE r AS (a numeric(9, 3), b numeric(9, 1));
+         CREATE FUNCTION f() RETURNS r LANGUAGE sql AS 'SELECT 1.23456::numeric, 1.25::numeric';
+         CREATE FUNCTION g() RETURNS SETOF r LANGUAGE sql AS 'SELECT 1, 2'",
+    );
+    assert_eq!(sql.one("SELECT f()::text"), "(1.235,1.3)");
+    assert_eq!(sql.rows("SELECT * FROM g()"), ["1.000|2.0"]);
+}
+
+#[test]
+fn functions_are_altered_by_those_who_may_make_them() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE ROLE someone; CREATE SCHEMA s; GRANT USAGE ON SCHEMA s TO someone;
+         CREATE FUNCTION s.f() RETURNS int RETURN 1; SET ROLE someone",
+    );
+    assert_eq!(sql.state("ALTER FUNCTION s.f() STRICT"), "42501");
+    sql.run("RESET ROLE; GRANT CREATE ON SCHEMA s TO someone; SET ROLE someone");
+    sql.run("ALTER FUNCTION s.f() STRICT");
+    assert_eq!(sql.state("ALTER FUNCTION s.f() LEAKPROOF"), "42501");
 }
