@@ -16,7 +16,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
-use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, TableCall};
+use crate::plan::{
+    Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, SortKey, TableCall,
+};
 use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call};
 use crate::types::Type;
 
@@ -846,6 +848,10 @@ impl Binder<'_> {
         ordinality: bool,
         alias: Option<&TableAlias>,
     ) -> Result<Part> {
+        let has_body = |call: &Functioned| matches!(call, Functioned::Plan(_));
+        if (ordinality || bound.len() > 1) && bound.iter().any(has_body) {
+            return self.side_by_side(bound, name, ordinality, alias);
+        }
         let ordinal = ordinality.then(|| self.column("ordinality", Type::Int8));
         let mut scalar = None;
         let mut calls = Vec::new();
@@ -853,11 +859,6 @@ impl Binder<'_> {
         for call in bound {
             match call {
                 Functioned::Plan(plan) => {
-                    refuse(
-                        ordinality,
-                        "WITH ORDINALITY of a function whose body is SQL",
-                    )?;
-                    refuse(several, "a function whose body is SQL in ROWS FROM")?;
                     let mut columns = scope_columns(&plan.columns());
                     // The only column of a function of its name has that of the alias.
                     if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
@@ -964,6 +965,105 @@ impl Binder<'_> {
         let mut named = self.named_as(None, name, scoped, alias)?;
         named.row_type = row_type;
         named.is_scalar = one_call && !ordinality && !is_record;
+        Ok((plan, Namespace::of(named)))
+    }
+
+    /// A plan with the number of each row in the plan's own order.
+    fn in_order(&mut self, plan: Plan) -> Result<(Plan, Expr)> {
+        // Columns that the order is of may be none of the projection's.
+        if let Plan::Project { input, mut items } = plan {
+            let (input, number) = self.in_order(*input)?;
+            let column = self.column("number", number.ty.clone());
+            let reference = column.reference();
+            items.push((column, number));
+            let input = Box::new(input);
+            return Ok((Plan::Project { input, items }, reference));
+        }
+        let order = order_of(&plan).to_vec();
+        let ((mut plan, _), number) = self.with_numbers((plan, Namespace::default()))?;
+        if let Plan::Window { calls, .. } = &mut plan {
+            for (_, call) in calls {
+                call.order.clone_from(&order);
+            }
+        }
+        Ok((plan, number))
+    }
+
+    /// Rows of several calls, or of one with its numbers, where the body of some is SQL: rows of
+    /// equal numbers side by side.
+    fn side_by_side(
+        &mut self,
+        bound: Vec<Functioned>,
+        name: &str,
+        ordinality: bool,
+        alias: Option<&TableAlias>,
+    ) -> Result<Part> {
+        let several = bound.len() > 1;
+        let mut all: Option<(Plan, Expr)> = None;
+        for call in bound {
+            let (plan, _) = match call {
+                Functioned::Plan(plan) => (plan, Namespace::default()),
+                Functioned::Value(value, own) => {
+                    let call = Functioned::Value(value, own.clone());
+                    self.called_in_from(vec![call], &own, false, None)?
+                }
+                rows @ Functioned::Rows(_) => self.called_in_from(vec![rows], name, false, None)?,
+            };
+            let (plan, number) = self.in_order(plan)?;
+            all = Some(match all {
+                None => (plan, number),
+                Some((left, before)) => {
+                    let condition = self.binary("=", before.clone(), number.clone())?;
+                    let plan = Plan::Join {
+                        kind: JoinKind::Full,
+                        left: Box::new(left),
+                        right: Box::new(plan),
+                        condition: Some(condition),
+                        lateral: false,
+                    };
+                    let ty = before.ty.clone();
+                    (
+                        plan,
+                        Expr::new(ExprKind::Coalesce(vec![before, number]), ty),
+                    )
+                }
+            });
+        }
+        let (plan, number) = all.ok_or_else(|| Error::internal("ROWS FROM without a call"))?;
+        let given = plan.columns().into_iter();
+        let numbers = number.reads();
+        let mut items = Vec::new();
+        for column in given.filter(|column| !numbers.contains(&column.id)) {
+            let value = column.reference();
+            items.push((self.column(column.name, column.ty), value));
+        }
+        let order = number.clone();
+        // The only column of a function of its name has that of the alias.
+        let by_alias = matches!(items.as_slice(), [(only, _)] if only.name == name) && !several;
+        if ordinality {
+            items.push((self.column("ordinality", Type::Int8), number));
+        }
+        // A full join gives its rows in no order.
+        let plan = match several {
+            true => Plan::Sort {
+                input: Box::new(plan),
+                keys: vec![SortKey {
+                    expr: order,
+                    descending: false,
+                    nulls_first: false,
+                }],
+            },
+            false => plan,
+        };
+        let plan = Plan::Project {
+            input: Box::new(plan),
+            items,
+        };
+        let mut columns = scope_columns(&plan.columns());
+        if let (Some(alias), true, Some(first)) = (alias, by_alias, columns.first_mut()) {
+            first.name = fold(&alias.name);
+        }
+        let named = self.named_as(None, name, columns, alias)?;
         Ok((plan, Namespace::of(named)))
     }
 
@@ -1259,6 +1359,15 @@ fn named_by(
         is_scalar: false,
         nullable: false,
     })
+}
+
+/// The keys that the rows of a plan are sorted by.
+fn order_of(plan: &Plan) -> &[SortKey] {
+    match plan {
+        Plan::Sort { keys, .. } => keys,
+        Plan::Limit { input, .. } | Plan::Filter { input, .. } => order_of(input),
+        _ => &[],
+    }
 }
 
 /// A function in FROM: one that gives rows, or one value.

@@ -26,6 +26,7 @@ use crate::functions::{
     Overload, Resolved, Returns, Scalar, Unresolved, Volatility, catalogue, resolve_function,
 };
 use crate::plan::{Column, ColumnId, Expr, ExprKind, JoinKind, Plan, Subquery, SubqueryKind};
+use crate::rewrite::facts::{is_volatile, plan_may_fail};
 use crate::types::Type;
 
 /// Functions inside functions, at most.
@@ -43,6 +44,9 @@ pub struct SqlFunction {
     pub parameters: Vec<SqlParameter>,
     /// Its result: a value, or rows with their columns.
     pub returns: SqlReturns,
+    /// Queries that its body has before the last one. They change nothing and nobody sees their
+    /// rows, so that only their meaning is checked.
+    pub before: Vec<Box<Query>>,
     /// Its body.
     pub body: SqlBody,
     /// Whether it gives one row, where it gives rows: NULLs if its body has none.
@@ -365,20 +369,42 @@ impl Binder<'_> {
             let hint = "A function whose body is SQL cannot call itself.";
             return Err(Error::new("54001", "stack depth limit exceeded").with_hint(hint));
         }
-        let called =
-            self.sql_frame(function, given)
-                .and_then(|frame| match function.gives_rows() {
-                    true => {
-                        let plan = self.rows_called(function, frame, defined)?;
-                        Ok(match function.single {
-                            true => Called::Record(self.first_row(plan)?),
-                            false => Called::Rows(plan),
-                        })
-                    }
-                    false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
-                });
+        let called = self
+            .sql_frame(function, given)
+            .and_then(|frame| {
+                self.check_before(function, &frame)?;
+                Ok(frame)
+            })
+            .and_then(|frame| match function.gives_rows() {
+                true => {
+                    let plan = self.rows_called(function, frame, defined)?;
+                    Ok(match function.single {
+                        true => Called::Record(self.first_row(plan)?),
+                        false => Called::Rows(plan),
+                    })
+                }
+                false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
+            });
         self.open -= 1;
         called
+    }
+
+    /// Queries before the last one are not carried out: nobody could tell.
+    ///
+    /// # Errors
+    /// Whatever is wrong with them; `0A000` for those that may change something or fail.
+    fn check_before(&mut self, function: &SqlFunction, frame: &Frame) -> Result<()> {
+        for query in &function.before {
+            let plan = self.in_body(function, frame, |binder| binder.bind_query(query))?;
+            let plan = self.known(plan)?;
+            if is_volatile(&plan) || plan_may_fail(&plan) {
+                return Err(Error::unsupported(
+                    "a query that may change something or fail is not supported before the last \
+                     statement of a function",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The values of a function's parameters.

@@ -15,12 +15,12 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Int16Array, Int32Array, Int64Array, ListArray, StringViewArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_schema::DataType;
 
 use super::kernel::{Call, Column, I32, I64, Kernel, Str, f1, repeated};
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
-use crate::types::arrays::{Arrays, from_lists};
+use crate::types::arrays::{Arrays, Bounds, Maker};
 use crate::types::{Reg, Type};
 
 /// What there is besides the language, by numbers and names.
@@ -281,7 +281,27 @@ fn renamed(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             let (_, offsets, values, _) = lists.into_parts();
             Arc::new(ListArray::try_new(field, offsets, values, nulls)?)
         }
-        _ => from_lists(&lists)?,
+        // Items of vectors are counted from 0.
+        _ => {
+            let mut maker = Maker::new(lists.len());
+            for at in 0..lists.len() {
+                maker.bounded(&match lists.value_length(at) {
+                    0 => Bounds::default(),
+                    length => Bounds {
+                        lengths: vec![length as usize],
+                        lows: vec![0],
+                    },
+                })?;
+            }
+            let (first, last) = match lists.value_offsets() {
+                [first, .., last] => (*first as usize, *last as usize),
+                _ => (0, 0),
+            };
+            maker.finish(
+                lists.values().slice(first, last - first),
+                lists.nulls().cloned(),
+            )?
+        }
     };
     Ok(spread(column, lists, call.rows))
 }
@@ -430,8 +450,8 @@ fn each(kernel: Kernel, from: &Type, to: &Type) -> Kernel {
     let (from, to) = (from.innermost().clone(), to.innermost().clone());
     Arc::new(move |call, columns| {
         let column = columns.first().ok_or_else(short)?;
-        let lists = column.array.as_list_opt::<i32>().ok_or_else(short)?;
-        let (_, offsets, values, nulls) = lists.clone().into_parts();
+        let arrays = Arrays::of(&column.array)?;
+        let values = Arc::clone(arrays.values());
         let inner = Call {
             rows: values.len(),
             types: std::slice::from_ref(&from),
@@ -439,9 +459,12 @@ fn each(kernel: Kernel, from: &Type, to: &Type) -> Kernel {
             session: call.session,
         };
         let values = kernel(&inner, &[Column::rows(values)])?;
-        let item = Arc::new(Field::new("item", to.arrow(), true));
-        let lists: ArrayRef = Arc::new(ListArray::try_new(item, offsets, values, nulls)?);
-        Ok(spread(column, lists, call.rows))
+        let nulls = column.array.nulls().cloned();
+        Ok(spread(
+            column,
+            arrays.with_values(values, nulls)?,
+            call.rows,
+        ))
     })
 }
 

@@ -70,7 +70,7 @@ fn is_widening(from: &Type, to: &Type) -> bool {
 }
 
 /// Whether a plan may raise an error or has effects.
-pub(super) fn plan_may_fail(plan: &Plan) -> bool {
+pub(crate) fn plan_may_fail(plan: &Plan) -> bool {
     let here = match plan {
         Plan::Scan { sample, .. } => sample.is_some(),
         Plan::Functions { .. } | Plan::ProjectSet { .. } => true,
@@ -102,7 +102,7 @@ fn is_ranking(function: &WindowFunction) -> bool {
 }
 
 /// Whether a plan may give other rows when it is run again.
-pub(super) fn is_volatile(plan: &Plan) -> bool {
+pub(crate) fn is_volatile(plan: &Plan) -> bool {
     let volatile = |expr: &Expr| {
         expr.any(&mut |expr| match &expr.kind {
             ExprKind::Call { function, .. } => function.volatility == Volatility::Volatile,

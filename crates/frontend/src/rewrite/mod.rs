@@ -5,7 +5,7 @@
 //! | `unnest` | sub-queries and dependent joins become joins |
 //! | `facts` | things that are known of plans without running them |
 
-mod facts;
+pub(crate) mod facts;
 pub mod unnest;
 
 pub use unnest::unnest;

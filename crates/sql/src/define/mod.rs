@@ -94,19 +94,23 @@ pub(crate) enum Definition {
 ///
 /// # Errors
 /// Syntax errors of the name.
-pub(crate) fn with_relation(ast: &mut Ast, change: impl FnOnce(&mut ObjectName)) -> Result<()> {
+pub(crate) fn with_relation(
+    ast: &mut Ast,
+    change: impl FnOnce(&mut ObjectName, bool),
+) -> Result<()> {
     let Ast::Call(call) = &*ast else {
         return Ok(());
     };
     let Some(mut definition) = Definition::of(call) else {
         return Ok(());
     };
+    let is_function = matches!(definition, Definition::AlterFunction { .. });
     if let Some(written) = definition.relation_mut() {
         let mut name = Parser::new(&PostgreSqlDialect {})
             .try_with_sql(written)
             .and_then(|mut parser| parser.parse_object_name(false))
             .map_err(|error| crate::error::parser(&error))?;
-        change(&mut name);
+        change(&mut name, is_function);
         *written = name.to_string();
         *ast = definition
             .in_tree()
@@ -192,6 +196,8 @@ pub(crate) enum FunctionChange {
     Rename(String),
     Move(String),
     Options(Vec<FunctionOption>),
+    /// A change that is not supported, by its words.
+    Refused(String),
 }
 
 /// An option of a function.
@@ -200,6 +206,13 @@ pub(crate) enum FunctionOption {
     /// `i`, `s` or `v`.
     Volatility(String),
     Strict(bool),
+    Leakproof(bool),
+    /// `s`, `r` or `u`.
+    Parallel(String),
+    Cost(String),
+    Rows(String),
+    /// SECURITY INVOKER.
+    Invoker,
 }
 
 /// An action of ALTER SEQUENCE.
@@ -231,7 +244,9 @@ impl Definition {
     /// The name of the table, view or sequence that it changes.
     pub(crate) fn relation_mut(&mut self) -> Option<&mut String> {
         match self {
-            Self::AlterTable { name, .. } | Self::AlterSequence { name, .. } => Some(name),
+            Self::AlterTable { name, .. }
+            | Self::AlterSequence { name, .. }
+            | Self::AlterFunction { name, .. } => Some(name),
             _ => None,
         }
     }

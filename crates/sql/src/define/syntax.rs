@@ -459,20 +459,31 @@ fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
     };
     let change = if takes(parser, &["RENAME", "TO"]) {
         FunctionChange::Rename(fold(&parser.parse_identifier()?))
+    } else if takes(parser, &["OWNER", "TO"]) {
+        parser.parse_identifier()?;
+        FunctionChange::Refused("OWNER TO".to_owned())
     } else if takes(parser, &["SET", "SCHEMA"]) {
         FunctionChange::Move(fold(&parser.parse_identifier()?))
     } else {
-        let mut options = Vec::new();
-        while let Some(option) = function_option(parser) {
-            options.push(option);
+        let (mut options, mut refused) = (Vec::new(), None);
+        loop {
+            takes(parser, &["EXTERNAL"]);
+            if takes(parser, &["SECURITY", "DEFINER"]) {
+                refused = Some("SECURITY DEFINER");
+            } else if let Some(option) = function_option(parser)? {
+                options.push(option);
+            } else {
+                break;
+            }
         }
         takes(parser, &["RESTRICT"]);
-        match options.is_empty() {
-            true => {
+        match (refused, options.is_empty()) {
+            (Some(clause), _) => FunctionChange::Refused(clause.to_owned()),
+            (None, true) => {
                 let known = "RENAME TO, SET SCHEMA, IMMUTABLE, STABLE, VOLATILE or STRICT";
                 return parser.expected(known, parser.peek_token());
             }
-            false => FunctionChange::Options(options),
+            (None, false) => FunctionChange::Options(options),
         }
     };
     Ok(Definition::AlterFunction {
@@ -499,7 +510,8 @@ fn parameter(parser: &mut Parser<'_>) -> Read<Option<String>> {
     Ok((!is_out).then(|| ty.to_string()))
 }
 
-fn function_option(parser: &mut Parser<'_>) -> Option<FunctionOption> {
+fn function_option(parser: &mut Parser<'_>) -> Read<Option<FunctionOption>> {
+    let parallel = |letter: &str| FunctionOption::Parallel(letter.to_owned());
     for (words, option) in [
         (
             ["IMMUTABLE"].as_slice(),
@@ -516,12 +528,32 @@ fn function_option(parser: &mut Parser<'_>) -> Option<FunctionOption> {
             &["CALLED", "ON", "NULL", "INPUT"],
             FunctionOption::Strict(false),
         ),
+        (&["LEAKPROOF"], FunctionOption::Leakproof(true)),
+        (&["NOT", "LEAKPROOF"], FunctionOption::Leakproof(false)),
+        (&["SECURITY", "INVOKER"], FunctionOption::Invoker),
+        (&["PARALLEL", "SAFE"], parallel("s")),
+        (&["PARALLEL", "RESTRICTED"], parallel("r")),
+        (&["PARALLEL", "UNSAFE"], parallel("u")),
     ] {
         if takes(parser, words) {
-            return Some(option);
+            return Ok(Some(option));
         }
     }
-    None
+    for (word, option) in [
+        ("COST", FunctionOption::Cost as fn(String) -> FunctionOption),
+        ("ROWS", FunctionOption::Rows),
+    ] {
+        if takes(parser, &[word]) {
+            let sign = if parser.consume_token(&Token::Minus) {
+                "-"
+            } else {
+                ""
+            };
+            let number = parser.parse_number_value()?;
+            return Ok(Some(option(format!("{sign}{number}"))));
+        }
+    }
+    Ok(None)
 }
 
 fn sequence_change(parser: &mut Parser<'_>) -> Read<SequenceChange> {

@@ -17,15 +17,13 @@ use crate::error::Result;
 use crate::names::{quoted, shown_schema};
 use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
-use crate::plan::pg_catalog::procedures;
-use crate::plan::pg_catalog::{self, objects};
+use crate::plan::pg_catalog::{self, objects, procedures, routines};
 use crate::plan::relations::Relations;
 
 /// Functions that say of any object of a kind that it is found by its name alone.
-const VISIBLE: [&str; 12] = [
+const VISIBLE: [&str; 11] = [
     "pg_collation_is_visible",
     "pg_conversion_is_visible",
-    "pg_function_is_visible",
     "pg_opclass_is_visible",
     "pg_operator_is_visible",
     "pg_opfamily_is_visible",
@@ -50,16 +48,13 @@ const RIGHTS: [&str; 8] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 26] = [
+const NOTHING: [&str; 23] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
     "inet_server_port",
     "pg_advisory_unlock_all",
     "pg_event_trigger_ddl_commands",
-    "pg_get_function_arg_default",
-    "pg_get_function_sqlbody",
-    "pg_get_functiondef",
     "pg_get_object_address",
     "pg_get_partition_constraintdef",
     "pg_get_replica_identity_index",
@@ -281,14 +276,62 @@ pub(super) fn functions(
             ];
             let name = one_of(&known, name).unwrap_or_default();
             let result = name == "pg_get_function_result";
+            let own: HashMap<i64, String> = routines::all(relations)
+                .map(|(schema, one)| {
+                    let text = match name {
+                        "pg_get_function_result" => routines::result(&one),
+                        "pg_get_function_arguments" => routines::arguments(&one, true),
+                        _ => routines::arguments(&one, false),
+                    };
+                    (routines::number(schema, &one), text)
+                })
+                .collect();
             let kernel = f1::<I64, Opt<Str>>(move |number| {
                 let one = procedures::by_number(number);
-                Ok(one.map(|one| match result {
+                let known = one.map(|one| match result {
                     true => one.result(),
                     false => one.arguments(),
-                }))
+                });
+                Ok(known.or_else(|| own.get(&number).cloned()))
             });
             vec![scalar(name, &[Oid], Text, kernel).stable()]
+        }
+        "pg_get_functiondef" | "pg_get_function_sqlbody" => {
+            let name = one_of(&["pg_get_functiondef", "pg_get_function_sqlbody"], name);
+            let name = name.unwrap_or_default();
+            let whole = name == "pg_get_functiondef";
+            let own: HashMap<i64, String> = routines::all(relations)
+                .filter_map(|(schema, one)| {
+                    let text = match whole {
+                        true => Some(routines::definition(schema, &one)),
+                        false => routines::sql_body(&one),
+                    };
+                    Some((routines::number(schema, &one), text?))
+                })
+                .collect();
+            vec![scalar(name, &[Oid], Text, looked_up(Arc::new(own))).stable()]
+        }
+        "pg_get_function_arg_default" => {
+            let own: HashMap<i64, Vec<Option<String>>> = routines::all(relations)
+                .map(|(schema, one)| {
+                    let defaults = one.arguments().into_iter();
+                    let defaults = defaults.map(|one| one.default.map(str::to_owned));
+                    (routines::number(schema, &one), defaults.collect())
+                })
+                .collect();
+            let kernel = f2::<I64, I32, Opt<Str>>(move |number, place| {
+                let place = usize::try_from(place)
+                    .ok()
+                    .and_then(|place| place.checked_sub(1));
+                let all = own.get(&number).zip(place);
+                Ok(all.and_then(|(all, place)| all.get(place).cloned().flatten()))
+            });
+            vec![scalar("pg_get_function_arg_default", &[Oid, Int4], Text, kernel).stable()]
+        }
+        "pg_function_is_visible" => {
+            let known = numbers();
+            let kernel = f1::<I64, Opt<Bool>>(move |number| Ok(known.is_visible_routine(number)));
+            vec![scalar("pg_function_is_visible", &[Oid], Truth, kernel).stable()]
         }
         "acldefault" => {
             let none: Kernel = Arc::new(|call, _| {

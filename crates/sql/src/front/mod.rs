@@ -28,13 +28,13 @@ use crate::session::Requests;
 
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
-    is_domain_over_arrays, labels_of, shown_declaration, type_of_stored,
+    is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
 };
 pub(crate) use expression::{
     COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
 };
 pub(crate) use names::Names;
-pub(crate) use objects::columns_of_view;
+pub(crate) use objects::{Numbers, columns_of_view};
 pub(crate) use session::session_of;
 
 /// The plan of a query.

@@ -20,7 +20,7 @@ use crate::plan::pg_catalog::objects::{
     composite_number, relation_numbers, row_type_number, schema_number, type_number,
 };
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
-use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number};
+use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines};
 use crate::plan::relations::Relations;
 use crate::statement::parse_one;
 
@@ -36,6 +36,20 @@ pub(crate) struct Numbers {
     types: HashMap<i64, String>,
     /// Created types by schema and name.
     type_numbers: HashMap<(String, String), i64>,
+    /// Functions whose body is SQL.
+    routines: Vec<Numbered>,
+    /// Where names without a schema are looked up.
+    path: Vec<String>,
+}
+
+/// A function whose body is SQL.
+#[derive(Debug)]
+struct Numbered {
+    number: i64,
+    schema: String,
+    name: String,
+    /// Types of its parameters.
+    types: Vec<String>,
 }
 
 impl Numbers {
@@ -75,7 +89,64 @@ impl Numbers {
         for (name, role) in snapshot.roles().all() {
             all.roles.insert(role_number(role.id), name);
         }
+        for (schema, routine) in routines::all(relations) {
+            all.routines.push(Numbered {
+                number: routines::number(schema, &routine),
+                schema: schema.to_owned(),
+                types: routine.types().map(str::to_owned).collect(),
+                name: routine.name,
+            });
+        }
+        all.path = match relations.path() {
+            Some(path) => path
+                .iter()
+                .map(|name| meant_schema(name).to_owned())
+                .collect(),
+            None => vec![DEFAULT_SCHEMA.to_owned()],
+        };
         all
+    }
+
+    /// Functions of a name whose body is SQL: those of a schema, or those of the path that no
+    /// other hides.
+    fn routines<'n>(&'n self, schema: Option<&'n str>, name: &'n str) -> Vec<&'n Numbered> {
+        let schemas: Vec<&str> = match schema {
+            Some(schema) => vec![meant_schema(schema)],
+            None => self.path.iter().map(String::as_str).collect(),
+        };
+        let mut found: Vec<&Numbered> = Vec::new();
+        for schema in schemas {
+            let all = self.routines.iter();
+            for one in all.filter(|one| one.schema == schema && one.name == name) {
+                if found.iter().all(|known| known.types != one.types) {
+                    found.push(one);
+                }
+            }
+        }
+        found
+    }
+
+    /// A function's name, with its schema where it is not found without.
+    fn shown_routine(&self, one: &Numbered, found: bool) -> String {
+        match found {
+            true => quoted(&one.name),
+            false => format!(
+                "{}.{}",
+                quoted(shown_schema(&one.schema)),
+                quoted(&one.name)
+            ),
+        }
+    }
+
+    /// Whether a function is found by its name and its parameters alone; `None` if there is none
+    /// of the number.
+    pub(super) fn is_visible_routine(&self, number: i64) -> Option<bool> {
+        if procedures::by_number(number).is_some() {
+            return Some(true);
+        }
+        let one = self.routines.iter().find(|one| one.number == number)?;
+        let found = self.routines(None, &one.name);
+        Some(found.iter().any(|known| known.number == number))
     }
 
     fn add(&mut self, number: i64, schema: &str, name: &str) {
@@ -104,7 +175,7 @@ impl Numbers {
     }
 
     /// The number of a type by its name.
-    fn type_number(&self, text: &str) -> Option<i64> {
+    pub(crate) fn type_number(&self, text: &str) -> Option<i64> {
         if let Some(known) = type_named(text) {
             return Some(known);
         }
@@ -147,6 +218,11 @@ impl Catalog for Nothing {
     ) -> FrontResult<Option<Found>> {
         Ok(None)
     }
+}
+
+/// Whether a schema that a name may have is that of the functions of the language.
+fn in_catalog(schema: Option<&str>) -> bool {
+    schema.is_none_or(|schema| schema == PG_CATALOG)
 }
 
 /// The parts of a name in a text, such as `s.t`.
@@ -195,9 +271,12 @@ impl Objects for Numbers {
                     .map(|(number, _)| *number)
             }
             Reg::Proc => {
-                let (_, name) = split(text);
-                let mut all = procedures::named(&name);
-                let first = all.next().map(|one| one.number);
+                let (schema, name) = split(text);
+                let known = in_catalog(schema.as_deref()).then(|| procedures::named(&name));
+                let own = self.routines(schema.as_deref(), &name).into_iter();
+                let known = known.into_iter().flatten().map(|one| one.number);
+                let mut all = known.chain(own.map(|one| one.number));
+                let first = all.next();
                 if first.is_some() && all.next().is_some() {
                     let message = format!("more than one function named \"{text}\"");
                     return Err(freestone_frontend::Error::new("42725", message));
@@ -206,20 +285,33 @@ impl Objects for Numbers {
             }
             Reg::Procedure => {
                 let (name, parameters) = text.split_once('(').unwrap_or((text, ""));
-                let (_, name) = split(name.trim());
+                let (schema, name) = split(name.trim());
                 let parameters = parameters.trim().trim_end_matches(')').trim();
                 let wanted: Vec<Option<i64>> = match parameters {
                     "" => Vec::new(),
-                    some => some.split(',').map(|ty| type_named(ty.trim())).collect(),
+                    some => some
+                        .split(',')
+                        .map(|ty| self.type_number(ty.trim()))
+                        .collect(),
                 };
-                let mut all = procedures::named(&name);
+                let known = in_catalog(schema.as_deref()).then(|| procedures::named(&name));
+                let mut all = known.into_iter().flatten();
                 let same = |ty: &Type, number: &Option<i64>| Some(of_type(ty).0) == *number;
                 let found = all.find(|one| {
                     let pairs = one.parameters.iter().zip(&wanted);
                     one.parameters.len() == wanted.len()
                         && pairs.into_iter().all(|(ty, number)| same(ty, number))
                 });
-                found.map(|one| one.number)
+                let mut own = self.routines(schema.as_deref(), &name).into_iter();
+                let takes =
+                    |one: &&Numbered| {
+                        one.types.len() == wanted.len()
+                            && one.types.iter().zip(&wanted).all(|(ty, number)| {
+                                number.is_some() && self.type_number(ty) == *number
+                            })
+                    };
+                let found = found.map(|one| one.number);
+                found.or_else(|| own.find(takes).map(|one| one.number))
             }
         };
         match found {
@@ -243,10 +335,24 @@ impl Objects for Numbers {
             },
             Reg::Namespace => self.schemas.get(&number).map(|name| quoted(name)),
             Reg::Role => self.roles.get(&number).map(|name| quoted(name)),
-            Reg::Proc => procedures::by_number(number).map(|one| one.name.clone()),
+            Reg::Proc => {
+                if let Some(one) = procedures::by_number(number) {
+                    return Some(one.name.clone());
+                }
+                let one = self.routines.iter().find(|one| one.number == number)?;
+                let alone = procedures::named(&one.name).next().is_none();
+                let found = matches!(self.routines(None, &one.name).as_slice(),
+                    [only] if only.number == number);
+                Some(self.shown_routine(one, alone && found))
+            }
             Reg::Procedure => {
-                let one = procedures::by_number(number)?;
-                Some(format!("{}({})", one.name, one.arguments()))
+                if let Some(one) = procedures::by_number(number) {
+                    return Some(format!("{}({})", one.name, one.types()));
+                }
+                let one = self.routines.iter().find(|one| one.number == number)?;
+                let found = self.is_visible_routine(number) == Some(true);
+                let name = self.shown_routine(one, found);
+                Some(format!("{name}({})", one.types.join(",")))
             }
         }
     }

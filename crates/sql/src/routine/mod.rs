@@ -11,7 +11,7 @@ mod syntax;
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{DataType, Expr};
+use datafusion::sql::sqlparser::ast::{DataType, Expr, Query, Statement as Ast};
 use freestone_frontend::bind::{
     Catalog as Known, Found, SqlBody, SqlFunction, SqlParameter, SqlReturns, written_type,
 };
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-pub(crate) use syntax::{ATOMIC, MACRO, adapt, parse};
+pub(crate) use syntax::{ATOMIC, COST, LEAKPROOF, MACRO, ROWS, WINDOW, adapt, parse};
 
 /// A function as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,13 +46,37 @@ pub(crate) struct Routine {
     /// Whether it is a macro of rows.
     #[serde(default)]
     pub(crate) is_table: bool,
+    /// The type behind RETURNS, where it says more than `returns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) declared: Option<String>,
+    /// How arguments are given, one letter each, as in `pg_proc`; empty if all go in.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) modes: String,
+    /// Names and types of the arguments that only come out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) outputs: Vec<(String, String)>,
     /// Its body.
     pub(crate) body: String,
     /// Whether that is a query, and not an expression.
     pub(crate) is_query: bool,
+    /// Whether that stood between BEGIN ATOMIC and END.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) atomic: bool,
     /// Whether it is NULL if an argument is.
     #[serde(default)]
     pub(crate) strict: bool,
+    /// Whether it is said to tell nothing of its arguments.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) leakproof: bool,
+    /// `s`, `r` or `u`, as in `pg_proc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parallel: Option<String>,
+    /// How much a call is said to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<f32>,
+    /// How many rows it is said to give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) estimate: Option<f32>,
     /// `i`, `s` or `v`, as in `pg_proc`.
     pub(crate) volatility: String,
     /// `sql` or `macro`.
@@ -78,6 +102,18 @@ pub(crate) struct Parameter {
 
 fn is_false(truth: &bool) -> bool {
     !truth
+}
+
+/// An argument of a function as the catalog tells it.
+pub(crate) struct Argument<'r> {
+    /// `i`, `o`, `b`, `v` or `t`, as in `pg_proc`.
+    pub(crate) mode: char,
+    /// Its name; empty if it has none.
+    pub(crate) name: &'r str,
+    /// Its type.
+    pub(crate) ty: &'r str,
+    /// Its value where it is left out.
+    pub(crate) default: Option<&'r str>,
 }
 
 /// Types that are the language's own.
@@ -124,7 +160,69 @@ fn type_named(name: &str, known: &dyn Known) -> Result<Type> {
     }
 }
 
+/// Whether a letter of [`Routine::modes`] is of an argument that a call gives.
+fn goes_in(mode: char) -> bool {
+    !matches!(mode, 'o' | 't')
+}
+
 impl Routine {
+    /// All its arguments, those that come out among them.
+    pub(crate) fn arguments(&self) -> Vec<Argument<'_>> {
+        let mut parameters = self.parameters.iter();
+        let mut outputs = self.outputs.iter();
+        let modes = match self.modes.is_empty() {
+            true => self
+                .parameters
+                .iter()
+                .map(|one| if one.variadic { 'v' } else { 'i' })
+                .collect(),
+            false => self.modes.clone(),
+        };
+        let all = modes.chars().filter_map(|mode| match goes_in(mode) {
+            true => parameters.next().map(|one| Argument {
+                mode,
+                name: one.name.as_deref().unwrap_or_default(),
+                ty: one.ty.as_deref().unwrap_or("any"),
+                default: one.default.as_deref(),
+            }),
+            false => outputs.next().map(|(name, ty)| Argument {
+                mode,
+                name,
+                ty,
+                default: None,
+            }),
+        });
+        all.collect()
+    }
+
+    /// The types of its parameters.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &str> {
+        let parameters = self.parameters.iter();
+        parameters.map(|parameter| parameter.ty.as_deref().unwrap_or("any"))
+    }
+
+    /// Whether it gives any number of rows.
+    pub(crate) fn is_set(&self) -> bool {
+        (self.rows.is_some() || self.records || self.is_table) && !self.single
+    }
+
+    /// The type of its result, as it was declared.
+    pub(crate) fn result(&self) -> &str {
+        let only = match self.rows.as_deref() {
+            Some([(_, ty)]) => Some(ty.as_str()),
+            _ => None,
+        };
+        let known = self
+            .declared
+            .as_deref()
+            .or(self.returns.as_deref())
+            .or(only);
+        known.unwrap_or(match self.language.as_str() {
+            MACRO => "any",
+            _ => "record",
+        })
+    }
+
     /// Its name with the types of its parameters, by which it is kept.
     pub(crate) fn signature(&self) -> String {
         let types = self.parameters.iter();
@@ -167,14 +265,22 @@ impl Routine {
             (None, None) if self.is_table => SqlReturns::AnyRows,
             (None, None) => SqlReturns::Any,
         };
+        let mut before = Vec::new();
         let body = match self.is_query {
-            true => SqlBody::Query(query(&self.body)?),
+            true => {
+                before = queries(&self.body)?;
+                match before.pop() {
+                    Some(last) => SqlBody::Query(last),
+                    None => return Err(Error::internal("a body without a query")),
+                }
+            }
             false => SqlBody::Expr(Box::new(grammar::expression(&self.body)?)),
         };
         Ok(SqlFunction {
             name: self.name.clone(),
             parameters,
             returns,
+            before,
             body,
             single: self.single,
             strict: self.strict,
@@ -193,20 +299,31 @@ impl Routine {
     }
 }
 
-/// The query of a body: statements before the last would change nothing.
-fn query(body: &str) -> Result<Box<datafusion::sql::sqlparser::ast::Query>> {
-    use datafusion::sql::sqlparser::ast::Statement as Ast;
-    let mut all = grammar::statements(body)?;
-    match (all.pop(), all.is_empty()) {
-        (Some(Ast::Query(query)), true) => Ok(query),
-        (None, _) => Err(Error::new(
+/// The queries of a body, of which there is at least one.
+fn queries(body: &str) -> Result<Vec<Box<Query>>> {
+    let all = grammar::statements(body)?;
+    if all.is_empty() {
+        return Err(Error::new(
             "42P13",
             "return type mismatch in function: the body has no statement",
-        )),
-        _ => Err(Error::unsupported(
-            "a function whose body is anything but one query is not supported",
-        )),
+        ));
     }
+    let all = all.into_iter().map(|one| match one {
+        Ast::Query(query) => Ok(query),
+        _ => Err(Error::unsupported(
+            "a function whose body is anything but queries is not supported",
+        )),
+    });
+    all.collect()
+}
+
+/// Statements of a body as they are written between BEGIN ATOMIC and END.
+///
+/// # Errors
+/// `42601`.
+pub(crate) fn statements(body: &str) -> Result<Vec<String>> {
+    let all = grammar::statements(body)?.into_iter();
+    Ok(all.map(|one| one.to_string()).collect())
 }
 
 /// The routines of a name in a schema.

@@ -7,16 +7,27 @@
 //! CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END   →   … AS $$SELECT 1$$
 //! ```
 
+use std::ops::Range;
+
 use datafusion::sql::sqlparser::ast::{
     CreateFunction, CreateFunctionBody, DataType, DropFunction, FunctionDesc, FunctionReturnType,
     Ident, OperateFunctionArg, Statement as Ast,
 };
 use datafusion::sql::sqlparser::ast::{DollarQuotedString, Expr, Value};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
 
 /// The language of macros.
 pub(crate) const MACRO: &str = "macro";
+
+/// The setting that LEAKPROOF becomes.
+pub(crate) const LEAKPROOF: &str = "\u{1}leakproof";
+/// The setting that WINDOW becomes.
+pub(crate) const WINDOW: &str = "\u{1}window";
+/// The setting that COST becomes.
+pub(crate) const COST: &str = "\u{1}cost";
+/// The setting that ROWS becomes.
+pub(crate) const ROWS: &str = "\u{1}rows";
 
 /// The tag of the text of a body of statements.
 pub(crate) const ATOMIC: &str = "atomic";
@@ -166,11 +177,20 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
     while at < tokens.len() {
         match atomic(tokens, at) {
             Some((first, end)) => {
+                if let Some(value) = only_return(&tokens[first..end]) {
+                    // RETURN alone is the other form of a body that is no text.
+                    let put = tokens[first + value.start..first + value.end].to_vec();
+                    let next = at + put.len();
+                    tokens.splice(at..=end, put);
+                    at = next;
+                    continue;
+                }
                 let body: String = tokens[first..end]
                     .iter()
                     .map(|token| token.token.to_string())
                     .collect();
-                let body = body.trim().trim_end_matches(';').to_owned();
+                let body = body.trim_matches(|c: char| c == ';' || c.is_whitespace());
+                let body = body.to_owned();
                 let span = tokens[at].span;
                 let text = DollarQuotedString {
                     value: body,
@@ -188,9 +208,9 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// Words of CREATE FUNCTION and ALTER FUNCTION that say how much a function takes, how many rows
-/// it gives or that it tells nothing of its arguments are taken out; OUT comes before a name.
-fn take_hints(tokens: &mut [TokenWithSpan]) {
+/// Words of CREATE FUNCTION that say how much a function takes, how many rows it gives or that it
+/// tells nothing of its arguments become settings; OUT comes before a name.
+fn take_hints(tokens: &mut Vec<TokenWithSpan>) {
     let is_blank = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
     let mut at = 0;
     while at < tokens.len() {
@@ -206,18 +226,43 @@ fn take_hints(tokens: &mut [TokenWithSpan]) {
                     .iter()
                     .any(|word| is_word(&tokens[place], word))
             });
+        let mut end = end;
         if known {
-            hints_of(&mut tokens[at..end]);
+            for (range, name, value) in hints_of(&mut tokens[at..end]).into_iter().rev() {
+                let place = at + range.start..at + range.end;
+                let span = tokens[place.start].span;
+                let put = setting(name, value);
+                end = end + put.len() - place.len();
+                tokens.splice(place, put.map(|token| spanned(token, span)));
+            }
         }
         at = end + 1;
     }
 }
 
-fn hints_of(tokens: &mut [TokenWithSpan]) {
+/// `SET name = value`.
+fn setting(name: &str, value: Token) -> [Token; 8] {
+    let blank = || Token::Whitespace(Whitespace::Space);
+    [
+        blank(),
+        Token::make_keyword("SET"),
+        blank(),
+        Token::make_word(name, Some('"')),
+        Token::Eq,
+        blank(),
+        value,
+        blank(),
+    ]
+}
+
+/// A hint: where it stands, the setting that it becomes, and its value.
+type Hint = (Range<usize>, &'static str, Token);
+
+fn hints_of(tokens: &mut [TokenWithSpan]) -> Vec<Hint> {
+    let mut hints = Vec::new();
     let visible: Vec<usize> = (0..tokens.len())
         .filter(|at| !matches!(tokens[*at].token, Token::Whitespace(_)))
         .collect();
-    let blank = Token::Whitespace(datafusion::sql::sqlparser::tokenizer::Whitespace::Space);
     let (mut depth, mut ended) = (0_usize, false);
     for (number, at) in visible.iter().enumerate() {
         match tokens[*at].token {
@@ -255,24 +300,36 @@ fn hints_of(tokens: &mut [TokenWithSpan]) {
             continue;
         }
         if is("begin") || is("return") {
-            return;
+            return hints;
         }
         ended |= is("returns") || is("as") || is("language");
         let number_behind = next.filter(|next| matches!(tokens[*next].token, Token::Number(..)));
         if (is("cost") || is("rows"))
             && let Some(next) = number_behind
         {
-            tokens[*at].token = blank.clone();
-            tokens[next].token = blank.clone();
-        } else if is("leakproof") || is("window") {
-            tokens[*at].token = blank.clone();
-            if let Some(before) = before
-                && is_word(&tokens[before], "not")
-            {
-                tokens[before].token = blank.clone();
-            }
+            let name = if is("cost") { COST } else { ROWS };
+            hints.push((*at..next + 1, name, tokens[next].token.clone()));
+        } else if is("window") {
+            hints.push((*at..at + 1, WINDOW, Token::make_keyword("true")));
+        } else if is("leakproof") {
+            let not = before.filter(|before| is_word(&tokens[*before], "not"));
+            let value = if not.is_some() { "false" } else { "true" };
+            let first = not.unwrap_or(*at);
+            hints.push((first..at + 1, LEAKPROOF, Token::make_keyword(value)));
         }
     }
+    hints
+}
+
+/// RETURN with its value, if there is no other statement than empty ones.
+fn only_return(body: &[TokenWithSpan]) -> Option<Range<usize>> {
+    let says =
+        |token: &TokenWithSpan| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon);
+    let first = body.iter().position(says)?;
+    let end = body.iter().rposition(says)? + 1;
+    let all = &body[first..end];
+    let several = all.iter().any(|token| token.token == Token::SemiColon);
+    (is_word(&body[first], "return") && !several).then_some(first..end)
 }
 
 fn spanned(token: Token, span: Span) -> TokenWithSpan {

@@ -2,24 +2,26 @@
 
 use datafusion::sql::sqlparser::ast::{
     ArgMode, ArrayElemTypeDef, CreateFunction, CreateFunctionBody, DataType, DropFunction, Expr,
-    FunctionBehavior, FunctionCalledOnNull, FunctionReturnType, FunctionSecurity,
-    OperateFunctionArg, Value,
+    FunctionBehavior, FunctionCalledOnNull, FunctionDefinitionSetParam, FunctionParallel,
+    FunctionReturnType, FunctionSecurity, FunctionSetValue, OperateFunctionArg, Value,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::bind::{Binder, Catalog as _};
 use freestone_frontend::types::Type;
-use freestone_storage::Catalog;
+use freestone_storage::{Catalog, Privileges};
 
 use super::Run;
 use super::create::unknown_schema;
 use crate::define::{FunctionChange, FunctionOption};
 use crate::error::{Error, Result, parser as syntax_error};
-use crate::front::{self, Names, full_name_of_type, session_of};
+use crate::front::{self, Names, full_name_of_type, session_of, shown_type};
 use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
 use crate::plan::expression::printed;
 use crate::plan::relations::Relations;
-use crate::routine::{ATOMIC, MACRO, Parameter, Routine, of_name, type_of};
+use crate::routine::{
+    ATOMIC, COST, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW, of_name, type_of,
+};
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
@@ -96,19 +98,38 @@ impl Run<'_> {
         let types = types.transpose()?;
         self.edit(|edit| {
             let before = found(edit.catalog(), name, types.as_deref())?;
+            // Functions have no owners: who may make them in a schema may change them.
+            let rights = self.rights(edit.catalog());
+            rights.schema(&name.schema, Privileges::CREATE)?;
             let mut after = before.clone();
             let mut schema = name.schema.as_str();
             match change {
+                FunctionChange::Refused(clause) => {
+                    let message = format!("ALTER FUNCTION with {clause} is not supported");
+                    return Err(Error::unsupported(message));
+                }
                 FunctionChange::Rename(to) => after.name.clone_from(to),
                 FunctionChange::Move(to) => {
                     schema = meant_schema(to);
                     if !edit.catalog().has_schema(schema) {
                         return Err(unknown_schema(edit.catalog(), schema));
                     }
+                    rights.schema(schema, Privileges::CREATE)?;
                 }
                 FunctionChange::Options(options) => {
+                    let hints = hints_of(options)?;
+                    hints.check(before.is_set())?;
+                    if hints.leakproof {
+                        self.may_be_leakproof(edit.catalog())?;
+                    }
                     for option in options {
                         match option {
+                            FunctionOption::Leakproof(to) => after.leakproof = *to,
+                            FunctionOption::Parallel(to) => after.parallel = Some(to.clone()),
+                            FunctionOption::Cost(_) => after.cost = hints.cost,
+                            FunctionOption::Rows(_) => after.estimate = hints.rows,
+                            // Every function runs with the rights of its caller.
+                            FunctionOption::Invoker => {}
                             FunctionOption::Volatility(to) => after.volatility.clone_from(to),
                             FunctionOption::Strict(to) => after.strict = *to,
                         }
@@ -161,6 +182,92 @@ impl Run<'_> {
     }
 }
 
+/// What a statement says of a function that only planners need.
+#[derive(Default)]
+struct Hints {
+    leakproof: bool,
+    cost: Option<f32>,
+    rows: Option<f32>,
+}
+
+impl Hints {
+    /// Those among the settings of a statement, where [`crate::routine::adapt`] has put them.
+    ///
+    /// # Errors
+    /// `0A000` for settings, `42601` for one thing said twice.
+    fn of(set: &[FunctionDefinitionSetParam]) -> Result<Self> {
+        let mut hints = Self::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for FunctionDefinitionSetParam { name, value } in set {
+            let name = match name.0.as_slice() {
+                [only] => only.as_ident().map_or("", |ident| ident.value.as_str()),
+                _ => "",
+            };
+            let value = match value {
+                FunctionSetValue::Values(values) => values.first().map(ToString::to_string),
+                _ => None,
+            };
+            let value = value.unwrap_or_default();
+            let number = || value.parse().ok();
+            match name {
+                LEAKPROOF => hints.leakproof = value == "true",
+                COST => hints.cost = number(),
+                ROWS => hints.rows = number(),
+                other => {
+                    let clause = if other == WINDOW { "WINDOW" } else { "SET" };
+                    let message = format!("CREATE FUNCTION with {clause} is not supported");
+                    return Err(Error::unsupported(message));
+                }
+            }
+            if seen.contains(&name) {
+                return Err(redundant());
+            }
+            seen.push(name);
+        }
+        Ok(hints)
+    }
+
+    /// # Errors
+    /// `22023` for numbers that say nothing.
+    fn check(&self, is_set: bool) -> Result<()> {
+        let wrong = |number: Option<f32>| number.is_some_and(|number| number <= 0.0);
+        let message = match self.rows {
+            _ if wrong(self.cost) => "COST must be positive",
+            _ if wrong(self.rows) => "ROWS must be positive",
+            Some(_) if !is_set => "ROWS is not applicable when function does not return a set",
+            _ => return Ok(()),
+        };
+        Err(Error::new("22023", message))
+    }
+}
+
+fn redundant() -> Error {
+    Error::new("42601", "conflicting or redundant options")
+}
+
+/// The same of ALTER FUNCTION.
+///
+/// # Errors
+/// `42601` for one thing said twice.
+fn hints_of(options: &[FunctionOption]) -> Result<Hints> {
+    let mut hints = Hints::default();
+    let mut seen = Vec::with_capacity(options.len());
+    for option in options {
+        match option {
+            FunctionOption::Leakproof(to) => hints.leakproof = *to,
+            FunctionOption::Cost(to) => hints.cost = to.parse().ok(),
+            FunctionOption::Rows(to) => hints.rows = to.parse().ok(),
+            _ => {}
+        }
+        let kind = std::mem::discriminant(option);
+        if seen.contains(&kind) {
+            return Err(redundant());
+        }
+        seen.push(kind);
+    }
+    Ok(hints)
+}
+
 /// The function of a name and of parameters of some types; without types the only one of the
 /// name.
 ///
@@ -207,8 +314,7 @@ impl Run<'_> {
             function_body,
             behavior,
             called_on_null,
-            // There is nothing that it could say of a query.
-            parallel: _,
+            parallel,
             security,
             set_params,
             using,
@@ -224,7 +330,6 @@ impl Run<'_> {
                 matches!(security, Some(FunctionSecurity::Definer)),
                 "SECURITY DEFINER",
             ),
-            (!set_params.is_empty(), "SET"),
             (using.is_some(), "USING"),
             (determinism_specifier.is_some(), "DETERMINISTIC"),
             (options.is_some(), "OPTIONS"),
@@ -235,6 +340,7 @@ impl Run<'_> {
             return Err(Error::unsupported(message));
         }
         let (body, is_query) = body_of(function_body.as_ref())?;
+        let hints = Hints::of(set_params)?;
         let language = match language {
             Some(language) => fold(language).to_lowercase(),
             None if is_atomic(function_body.as_ref()) => "sql".to_owned(),
@@ -246,6 +352,7 @@ impl Run<'_> {
                 .with_hint("Functions are written in SQL: LANGUAGE sql."));
         }
         let (mut parameters, mut results) = (Vec::new(), Vec::new());
+        let (mut modes, mut outputs) = (String::new(), Vec::new());
         for arg in args.iter().flatten() {
             let OperateFunctionArg {
                 mode,
@@ -258,8 +365,17 @@ impl Run<'_> {
                 DataType::Unspecified => None,
                 written => Some(self.type_text(written)?),
             };
+            modes.push(match mode {
+                None | Some(ArgMode::In) => 'i',
+                Some(ArgMode::Out) => 'o',
+                Some(ArgMode::InOut) => 'b',
+                Some(ArgMode::Variadic) => 'v',
+            });
             match mode {
-                Some(ArgMode::Out) => {}
+                Some(ArgMode::Out) => outputs.push((
+                    name.clone().unwrap_or_default(),
+                    ty.clone().unwrap_or_default(),
+                )),
                 _ => {
                     if parameters
                         .last()
@@ -309,6 +425,29 @@ impl Run<'_> {
             records,
             is_table,
         } = self.returned_by(return_type.as_ref(), results, &language)?;
+        let is_set = (rows.is_some() || records) && !single;
+        let declared = match return_type {
+            Some(FunctionReturnType::DataType(DataType::Table(_))) => {
+                for column in rows.iter().flatten() {
+                    modes.push('t');
+                    outputs.push(column.clone());
+                }
+                None
+            }
+            Some(FunctionReturnType::DataType(ty) | FunctionReturnType::SetOf(ty))
+                if rows.is_some() && outputs.is_empty() =>
+            {
+                self.row_type_text(ty)?
+            }
+            _ => None,
+        };
+        if !modes.contains(|mode| mode != 'i') {
+            modes.clear();
+        }
+        hints.check(is_set)?;
+        if hints.leakproof {
+            self.may_be_leakproof(&self.snapshot)?;
+        }
         if (rows.is_some() || records || is_table) && !is_query {
             return Err(Error::new(
                 "42P13",
@@ -323,8 +462,23 @@ impl Run<'_> {
             single,
             records,
             is_table,
+            declared,
+            modes,
+            outputs,
             body,
             is_query,
+            atomic: is_query && is_atomic(function_body.as_ref()),
+            leakproof: hints.leakproof,
+            parallel: parallel.as_ref().map(|parallel| {
+                match parallel {
+                    FunctionParallel::Safe => "s",
+                    FunctionParallel::Restricted => "r",
+                    FunctionParallel::Unsafe => "u",
+                }
+                .to_owned()
+            }),
+            cost: hints.cost,
+            estimate: hints.rows,
             strict: matches!(
                 called_on_null,
                 Some(FunctionCalledOnNull::Strict | FunctionCalledOnNull::ReturnsNullOnNullInput)
@@ -382,6 +536,39 @@ struct Returned {
 }
 
 impl Run<'_> {
+    /// Refuses that somebody but a superuser says a function tells nothing of its arguments.
+    fn may_be_leakproof(&self, catalog: &Catalog) -> Result<()> {
+        match self.rights(catalog).is_superuser() {
+            true => Ok(()),
+            false => {
+                let message = "only superuser can define a leakproof function";
+                Err(Error::new("42501", message))
+            }
+        }
+    }
+
+    /// A type whose rows a function gives as functions keep it; `None` if it is no type of rows.
+    fn row_type_text(&self, written: &DataType) -> Result<Option<String>> {
+        if let Ok(text) = self.type_text(written) {
+            return Ok(Some(text));
+        }
+        let DataType::Custom(name, _) = written else {
+            return Ok(None);
+        };
+        let full = table_name(name)?;
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let schemas = match (name.0.len(), relations.path()) {
+            (1, Some(path)) => path.to_vec(),
+            _ => vec![full.schema.clone()],
+        };
+        let known = |schema: &&String| {
+            self.snapshot.table(schema, &full.name).is_some()
+                || self.snapshot.view(schema, &full.name).is_some()
+        };
+        let schema = schemas.iter().find(known);
+        Ok(schema.map(|schema| shown_type(schema, &full.name)))
+    }
+
     /// A written type as functions keep it.
     ///
     /// # Errors
@@ -419,7 +606,7 @@ impl Run<'_> {
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let known = type_of(ty, &Names::new(&relations));
         if let Ok(Type::Record(fields)) = &known {
-            let text = |ty: &Type| full_name_of_type(&self.snapshot, &ty.base());
+            let text = |ty: &Type| full_name_of_type(&self.snapshot, ty);
             let fields = fields.iter().map(|(name, ty)| (name.clone(), text(ty)));
             return Ok(Some(fields.collect()));
         }

@@ -229,7 +229,9 @@ impl Looked<'_> {
             }
             Ast::CreateSequence { name, .. } => self.make(name)?,
             Ast::CreateIndex(create) => self.qualify(&mut create.table_name, has_relation),
-            Ast::Call(_) => crate::define::with_relation(ast, |name| self.qualify(name, has_any))?,
+            Ast::Call(_) => crate::define::with_relation(ast, |name, is_function| {
+                self.qualify(name, if is_function { has_function } else { has_any });
+            })?,
             Ast::CreateFunction(create) => self.make(&mut create.name)?,
             Ast::DropFunction(drop) => {
                 for one in &mut drop.func_desc {

@@ -245,8 +245,10 @@ impl Own<'_> {
             } => {
                 self.qualify(table_name, table);
             }
-            Ast::Call(_) => crate::define::with_relation(ast, |name| {
-                self.qualify(name, table);
+            Ast::Call(_) => crate::define::with_relation(ast, |name, is_function| {
+                if !is_function {
+                    self.qualify(name, table);
+                }
             })?,
             _ => {}
         }

@@ -255,3 +255,149 @@ fn functions_are_altered() {
     sql.run("CREATE FUNCTION f(int) RETURNS int RETURN 1");
     assert_eq!(sql.state("ALTER FUNCTION f STABLE"), "42725");
 }
+
+#[test]
+fn the_catalog_tells_of_functions() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s; CREATE TABLE s.t (a INT);
+         CREATE FUNCTION F_1(text, d date DEFAULT NULL) RETURNS bool LANGUAGE sql STABLE STRICT LEAKPROOF COST 10 AS 'SELECT $1 = ''x''';
+         CREATE FUNCTION s.f2(INOUT a int, OUT b text, VARIADIC c int[]) LANGUAGE sql AS 'SELECT a, ''x''';
+         CREATE FUNCTION s.rows() RETURNS SETOF s.t LANGUAGE sql ROWS 7 AS 'SELECT * FROM s.t';
+         CREATE FUNCTION s.tab(n int) RETURNS TABLE (x int, y text) BEGIN ATOMIC SELECT 1; SELECT n, 'y'; END;
+         CREATE FUNCTION s.one() RETURNS int BEGIN ATOMIC ;;RETURN 1;; END",
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT p.proname, n.nspname, l.lanname, prorettype::regtype, proargtypes::regtype[], pronargs, pronargdefaults, proargnames, proargmodes, proallargtypes::regtype[], provolatile, proisstrict, proleakproof, prosecdef, proretset, procost::int, prorows::int, prokind
+             FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace JOIN pg_language l ON l.oid = prolang
+             WHERE p.oid IN ('F_1'::regproc, 's.f2'::regproc, 's.rows'::regproc, 's.tab'::regproc) ORDER BY 1"
+        ),
+        [
+            "f2|s|sql|record|[0:1]={integer,integer[]}|2|0|{a,b,c}|{b,o,v}|{integer,text,integer[]}|v|false|false|false|false|100|0|f",
+            "f_1|public|sql|boolean|[0:1]={text,date}|2|1|{\"\",d}|NULL|NULL|s|true|true|false|false|10|0|f",
+            "rows|s|sql|s.t|{}|0|0|NULL|NULL|NULL|v|false|false|false|true|100|7|f",
+            "tab|s|sql|record|[0:0]={integer}|1|0|{n,x,y}|{i,t,t}|{integer,integer,text}|v|false|false|false|true|100|1000|f",
+        ]
+    );
+    assert_eq!(
+        sql.one(
+            "SELECT 'f_1'::regproc, 's.f2'::regproc, 'f_1(text, date)'::regprocedure, 's.f2(int, int[])'::regprocedure, to_regproc('nosuch')"
+        ),
+        "f_1|s.f2|f_1(text,date)|s.f2(integer,integer[])|NULL"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_function_arguments('s.f2'::regproc), pg_get_function_identity_arguments('f_1'::regproc), pg_get_function_arguments('f_1'::regproc), pg_get_function_result('s.tab'::regproc), pg_get_function_result('s.rows'::regproc)"),
+        "INOUT a integer, OUT b text, VARIADIC c integer[]|text, d date|text, d date DEFAULT NULL|TABLE(x integer, y text)|SETOF s.t"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_functiondef('f_1'::regproc)"),
+        "CREATE OR REPLACE FUNCTION public.f_1(text, d date DEFAULT NULL)\n RETURNS boolean\n LANGUAGE sql\n STABLE STRICT LEAKPROOF COST 10\nAS $function$SELECT $1 = 'x'$function$\n"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_functiondef('s.tab'::regproc)"),
+        "CREATE OR REPLACE FUNCTION s.tab(n integer)\n RETURNS TABLE(x integer, y text)\n LANGUAGE sql\nBEGIN ATOMIC\n SELECT 1;\n SELECT n, 'y';\nEND\n"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_functiondef('s.one'::regproc), s.one()"),
+        "CREATE OR REPLACE FUNCTION s.one()\n RETURNS integer\n LANGUAGE sql\nRETURN 1\n|1"
+    );
+    sql.run("CREATE FUNCTION f_1(int) RETURNS int RETURN 1");
+    assert_eq!(sql.state("SELECT 'f_1'::regproc"), "42725");
+    assert_eq!(sql.state("SELECT 'nosuch'::regproc"), "42883");
+    assert_eq!(sql.state("SELECT 'f_1(bool)'::regprocedure"), "42883");
+}
+
+#[test]
+fn functions_whose_body_is_sql_stand_beside_others() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE FUNCTION two(n int) RETURNS SETOF int LANGUAGE sql AS 'SELECT v FROM (VALUES (n), (n * 10)) t (v) ORDER BY v';
+         CREATE FUNCTION pair(n int) RETURNS TABLE (a int, b text) LANGUAGE sql AS 'SELECT n, ''x'''",
+    );
+    assert_eq!(
+        sql.rows("SELECT * FROM two(3) WITH ORDINALITY AS t (v, o)"),
+        ["3|1", "30|2"]
+    );
+    assert_eq!(
+        sql.rows("SELECT v, two.ordinality FROM (VALUES (1), (2)) t (v), two(v) WITH ORDINALITY ORDER BY 1, 2"),
+        ["1|1", "1|2", "2|1", "2|2"]
+    );
+    assert_eq!(
+        sql.rows("SELECT * FROM ROWS FROM (pair(1), two(2), generate_series(1, 3), abs(-5)) WITH ORDINALITY"),
+        ["1|x|2|1|5|1", "NULL|NULL|20|2|NULL|2", "NULL|NULL|NULL|3|NULL|3"]
+    );
+    assert_eq!(
+        sql.rows("SELECT n, z.* FROM generate_series(1, 2) n, ROWS FROM (two(n), pair(n)) AS z (p, q, r) ORDER BY n, p"),
+        ["1|1|1|x", "1|10|NULL|NULL", "2|2|2|x", "2|20|NULL|NULL"]
+    );
+}
+
+#[test]
+fn bodies_have_several_queries() {
+    let sql = filled();
+    sql.run("CREATE SEQUENCE q; CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT count(*) FROM t;; SELECT 7;'");
+    assert_eq!(sql.one("SELECT f()"), "7");
+    for (body, state) in [
+        ("SELECT nosuch; SELECT 7", "42703"),
+        ("SELECT nextval(''q''); SELECT 7", "0A000"),
+        ("SELECT 1 / a FROM t; SELECT 7", "0A000"),
+        ("SELECT 1; INSERT INTO t VALUES (1)", "0A000"),
+        ("SELECT 1 FROM t FOR UPDATE; SELECT 1", "0A000"),
+    ] {
+        let text = format!("CREATE FUNCTION g() RETURNS int LANGUAGE sql AS '{body}'");
+        assert_eq!(sql.state(&text), state, "{text}");
+    }
+}
+
+#[test]
+fn hints_of_functions_are_altered() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s; SET search_path TO s, public;
+         CREATE FUNCTION F_B(int) RETURNS bool LANGUAGE 'sql' IMMUTABLE AS 'SELECT $1 = 0'",
+    );
+    sql.run("ALTER FUNCTION F_B(int) VOLATILE COST 7 LEAKPROOF PARALLEL SAFE SECURITY INVOKER");
+    let told = "SELECT provolatile, procost::int, proleakproof, proparallel FROM pg_proc WHERE oid = 'f_b'::regproc";
+    assert_eq!(sql.one(told), "v|7|true|s");
+    sql.run("ALTER FUNCTION f_b NOT LEAKPROOF STRICT");
+    assert_eq!(sql.one(told), "v|7|false|s");
+    for (text, state) in [
+        ("ALTER FUNCTION f_b ROWS 5", "22023"),
+        ("ALTER FUNCTION f_b COST 0", "22023"),
+        ("ALTER FUNCTION f_b STRICT STRICT", "42601"),
+        ("ALTER FUNCTION f_b SECURITY DEFINER", "0A000"),
+        ("ALTER FUNCTION f_b OWNER TO me", "0A000"),
+        (
+            "CREATE FUNCTION w() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1'",
+            "0A000",
+        ),
+    ] {
+        assert_eq!(sql.state(text), state, "{text}");
+    }
+}
+
+#[test]
+fn results_have_the_digits_of_their_composite_type() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE r AS (a numeric(9, 3), b numeric(9, 1));
+         CREATE FUNCTION f() RETURNS r LANGUAGE sql AS 'SELECT 1.23456::numeric, 1.25::numeric';
+         CREATE FUNCTION g() RETURNS SETOF r LANGUAGE sql AS 'SELECT 1, 2'",
+    );
+    assert_eq!(sql.one("SELECT f()::text"), "(1.235,1.3)");
+    assert_eq!(sql.rows("SELECT * FROM g()"), ["1.000|2.0"]);
+}
+
+#[test]
+fn functions_are_altered_by_those_who_may_make_them() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE ROLE someone; CREATE SCHEMA s; GRANT USAGE ON SCHEMA s TO someone;
+         CREATE FUNCTION s.f() RETURNS int RETURN 1; SET ROLE someone",
+    );
+    assert_eq!(sql.state("ALTER FUNCTION s.f() STRICT"), "42501");
+    sql.run("RESET ROLE; GRANT CREATE ON SCHEMA s TO someone; SET ROLE someone");
+    sql.run("ALTER FUNCTION s.f() STRICT");
+    assert_eq!(sql.state("ALTER FUNCTION s.f() LEAKPROOF"), "42501");
+}

@@ -111,6 +111,7 @@ impl Catalog for Functions {
                     }
                     ty => SqlReturns::Value(crate::types::named(ty).unwrap()),
                 },
+                before: Vec::new(),
                 body: match body.starts_with("select") {
                     true => SqlBody::Query(syntax::query(body)?),
                     false => SqlBody::Expr(Box::new(syntax::expression(body)?)),

@@ -15,6 +15,7 @@ pub(crate) mod objects;
 mod others;
 pub(crate) mod procedures;
 mod roles;
+pub(crate) mod routines;
 pub(crate) mod types;
 
 use std::iter::repeat_n;

@@ -73,7 +73,10 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                 ]);
             }
         }
-        "pg_proc" => super::procedures::fill(facts),
+        "pg_proc" => {
+            super::procedures::fill(facts);
+            super::routines::fill(relations, facts);
+        }
         _ => {}
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Procedure {
 }
 
 /// The number that a name and parameters make.
-fn made_number(name: &str, parameters: &str) -> i64 {
+pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
     let bytes = name.bytes().chain([0]).chain(parameters.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -187,6 +187,13 @@ fn shown(types: &[Type]) -> String {
 }
 
 impl Procedure {
+    /// The types of its parameters, as `regprocedure` shows them.
+    pub(crate) fn types(&self) -> String {
+        let types = self.parameters.iter().map(ToString::to_string);
+        let more = self.variadic.iter().map(ToString::to_string);
+        types.chain(more).collect::<Vec<_>>().join(",")
+    }
+
     /// The types of its parameters, as a list.
     pub(crate) fn arguments(&self) -> String {
         let mut arguments = shown(&self.parameters);

@@ -1,0 +1,209 @@
+//! `pg_proc`, and texts about functions, for functions whose body is SQL.
+//!
+//! ```text
+//! CREATE FUNCTION s.f(a int, b int DEFAULT 1) RETURNS int LANGUAGE sql STABLE AS 'SELECT a + b'
+//!
+//! 's.f'::regproc                  the number that the schema, the name and the parameters make
+//! pg_get_function_arguments       a integer, b integer DEFAULT 1
+//! pg_get_functiondef              CREATE OR REPLACE FUNCTION s.f(a integer, b integer DEFAULT 1)…
+//! ```
+//!
+//! Defaults and bodies are shown as they were written, and not as PostgreSQL would print its own
+//! tree of them. A function that gets another name gets another number.
+
+use super::facts::{Fact, Facts};
+use super::objects::{OWNER, schema_number};
+use super::procedures::made_number;
+use crate::front::Numbers;
+use crate::names::{quoted, shown_schema};
+use crate::plan::relations::Relations;
+use crate::routine::{Argument, Routine, statements};
+
+/// PostgreSQL's number of the language.
+const LANGUAGE: i64 = 14;
+
+/// The cost of a function of which none is said.
+const COST: f32 = 100.0;
+
+/// The rows of a function of which no number is said.
+const ROWS: f32 = 1000.0;
+
+/// All functions whose body is SQL, with their schemas.
+pub(crate) fn all<'r>(relations: &'r Relations<'_>) -> impl Iterator<Item = (&'r str, Routine)> {
+    let snapshot = &relations.snapshot;
+    snapshot.schemas().flat_map(move |schema| {
+        let all = snapshot.functions(schema);
+        all.filter_map(move |(_, text)| Some((schema, Routine::read(text).ok()?)))
+    })
+}
+
+/// A function's number.
+pub(crate) fn number(schema: &str, routine: &Routine) -> i64 {
+    let types: Vec<&str> = routine.types().collect();
+    let name = format!("{}.{}", quoted(schema), quoted(&routine.name));
+    made_number(&name, &types.join(", "))
+}
+
+fn shown(one: &Argument<'_>, with_default: bool) -> String {
+    let mut parts = Vec::new();
+    match one.mode {
+        'o' => parts.push("OUT".to_owned()),
+        'b' => parts.push("INOUT".to_owned()),
+        'v' => parts.push("VARIADIC".to_owned()),
+        _ => {}
+    }
+    if !one.name.is_empty() {
+        parts.push(quoted(one.name));
+    }
+    parts.push(one.ty.to_owned());
+    if let Some(default) = one.default.filter(|_| with_default) {
+        parts.push(format!("DEFAULT {default}"));
+    }
+    parts.join(" ")
+}
+
+fn listed(routine: &Routine, of_table: bool, with_defaults: bool) -> String {
+    let all = routine.arguments().into_iter();
+    let all = all.filter(|one| (one.mode == 't') == of_table);
+    let all: Vec<String> = all.map(|one| shown(&one, with_defaults)).collect();
+    all.join(", ")
+}
+
+/// The arguments of a function, as its definition lists them.
+pub(crate) fn arguments(routine: &Routine, with_defaults: bool) -> String {
+    listed(routine, false, with_defaults)
+}
+
+/// The result of a function, as its definition names it.
+pub(crate) fn result(routine: &Routine) -> String {
+    if routine.modes.contains('t') {
+        return format!("TABLE({})", listed(routine, true, false));
+    }
+    match routine.is_set() {
+        true => format!("SETOF {}", routine.result()),
+        false => routine.result().to_owned(),
+    }
+}
+
+/// The body of a function that is no text; `None` of one that is.
+pub(crate) fn sql_body(routine: &Routine) -> Option<String> {
+    match (routine.is_query, routine.atomic) {
+        (false, _) => Some(format!("RETURN {}", routine.body)),
+        (true, true) => {
+            let all = statements(&routine.body).unwrap_or_default();
+            let all: String = all.iter().map(|one| format!(" {one};\n")).collect();
+            Some(format!("BEGIN ATOMIC\n{all}END"))
+        }
+        (true, false) => None,
+    }
+}
+
+/// The statement that would make a function.
+pub(crate) fn definition(schema: &str, routine: &Routine) -> String {
+    let name = format!("{}.{}", quoted(shown_schema(schema)), quoted(&routine.name));
+    let arguments = arguments(routine, true);
+    let returns = result(routine);
+    let language = &routine.language;
+    let head = format!("CREATE OR REPLACE FUNCTION {name}({arguments})\n RETURNS {returns}\n");
+    let mut text = format!("{head} LANGUAGE {language}\n");
+    let mut options = String::new();
+    match routine.volatility.as_str() {
+        "i" => options.push_str(" IMMUTABLE"),
+        "s" => options.push_str(" STABLE"),
+        _ => {}
+    }
+    match routine.parallel.as_deref() {
+        Some("s") => options.push_str(" PARALLEL SAFE"),
+        Some("r") => options.push_str(" PARALLEL RESTRICTED"),
+        _ => {}
+    }
+    if routine.strict {
+        options.push_str(" STRICT");
+    }
+    if routine.leakproof {
+        options.push_str(" LEAKPROOF");
+    }
+    if let Some(cost) = routine.cost.filter(|cost| *cost != COST) {
+        options.push_str(&format!(" COST {cost}"));
+    }
+    if let Some(rows) = routine.estimate.filter(|rows| *rows != ROWS) {
+        options.push_str(&format!(" ROWS {rows}"));
+    }
+    if !options.is_empty() {
+        text.push_str(&options);
+        text.push('\n');
+    }
+    match sql_body(routine) {
+        Some(body) => text.push_str(&body),
+        None => {
+            let mut tag = "$function".to_owned();
+            while routine.body.contains(&tag) {
+                tag.push('x');
+            }
+            text.push_str(&format!("AS {tag}${}{tag}$", routine.body));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// Their rows in `pg_proc`.
+pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
+    if all(relations).next().is_none() {
+        return;
+    }
+    let numbers = Numbers::of(relations);
+    let of_type = |ty: &str| numbers.type_number(ty).unwrap_or_default();
+    for (schema, one) in all(relations) {
+        let arguments = one.arguments();
+        let inputs: Vec<i64> = one.types().map(of_type).collect();
+        let variadic = one.parameters.last().filter(|last| last.variadic);
+        let variadic = variadic.and_then(|last| last.ty.as_deref());
+        let element = variadic.and_then(|ty| match ty {
+            "anyarray" => Some(of_type("anyelement")),
+            "anycompatiblearray" => Some(of_type("anycompatible")),
+            ty => Some(of_type(ty.strip_suffix("[]")?)),
+        });
+        let defaults = arguments.iter().filter(|one| one.default.is_some()).count();
+        let rows = match one.is_set() {
+            true => one.estimate.unwrap_or(ROWS),
+            false => 0.0,
+        };
+        let is_text = one.is_query && !one.atomic;
+        let source = if is_text { one.body.as_str() } else { "" };
+        facts.add([
+            ("oid", number(schema, &one).into()),
+            ("proname", one.name.as_str().into()),
+            ("pronamespace", schema_number(relations, schema).into()),
+            ("proowner", OWNER.into()),
+            ("prolang", LANGUAGE.into()),
+            ("procost", Fact::Real(one.cost.unwrap_or(COST))),
+            ("prorows", Fact::Real(rows)),
+            ("provariadic", element.unwrap_or_default().into()),
+            ("prokind", "f".into()),
+            ("proleakproof", one.leakproof.into()),
+            ("proisstrict", one.strict.into()),
+            ("proretset", one.is_set().into()),
+            ("provolatile", one.volatility.as_str().into()),
+            ("proparallel", one.parallel.as_deref().unwrap_or("u").into()),
+            ("pronargs", (inputs.len() as i64).into()),
+            ("pronargdefaults", (defaults as i64).into()),
+            ("prorettype", of_type(one.result()).into()),
+            ("proargtypes", inputs.into()),
+            ("prosrc", source.into()),
+        ]);
+        if arguments.iter().any(|one| one.mode != 'i') {
+            let types: Vec<i64> = arguments.iter().map(|one| of_type(one.ty)).collect();
+            let modes: Vec<String> = arguments.iter().map(|one| one.mode.to_string()).collect();
+            facts.also("proallargtypes", types.into());
+            facts.also("proargmodes", modes.into());
+        }
+        if arguments.iter().any(|one| !one.name.is_empty()) {
+            let names = arguments.iter().map(|one| one.name.to_owned());
+            facts.also("proargnames", names.collect::<Vec<_>>().into());
+        }
+        if let Some(body) = sql_body(&one) {
+            facts.also("prosqlbody", body.into());
+        }
+    }
+}
