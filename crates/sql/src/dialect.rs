@@ -21,9 +21,15 @@ mod partition;
 mod target;
 mod view;
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, Insert, MergeAction, MergeInsertExpr, Statement as Ast, VisitMut, VisitorMut,
+};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
+
+use crate::error::{Error, Position, Result};
 
 pub(crate) use self::create::executed;
 use self::edits::Edits;
@@ -102,21 +108,89 @@ impl Present {
     }
 }
 
-/// Tells the statement between two places of an OVERRIDING that was taken out there.
-pub(crate) fn mark(ast: &mut Ast, found: &Overridings, from: Location, to: Option<Location>) {
+/// Tells the INSERTs between two places, also those in WITH and in MERGE, of an OVERRIDING that
+/// was taken out there.
+///
+/// # Errors
+/// `42601` for one that is of none.
+pub(crate) fn mark(
+    ast: &mut Ast,
+    found: &Overridings,
+    from: Location,
+    to: Option<Location>,
+) -> Result<()> {
     let inside = |at: &Location| to.is_none_or(|to| *at < to);
     let first = found.partition_point(|(at, _)| *at < from);
-    let Some((_, which)) = found.get(first).filter(|(at, _)| inside(at)) else {
-        return;
-    };
-    match ast {
-        Ast::Insert(insert) => {
-            insert.partitioned = Some(vec![Expr::Identifier(Ident::new(*which))]);
+    for (at, which) in found[first..].iter().take_while(|(at, _)| inside(at)) {
+        let mut nearest = Nearest {
+            before: *at,
+            start: None,
+            mark: None,
+        };
+        let _ = ast.visit(&mut nearest);
+        nearest.mark = nearest.start.is_some().then_some(*which);
+        if ast.visit(&mut nearest).is_continue() {
+            let position = Position {
+                line: at.line,
+                column: at.column,
+            };
+            let error = Error::new("42601", "syntax error at or near \"OVERRIDING\"");
+            return Err(error.at(Some(position)));
         }
-        Ast::Prepare { statement, .. } | Ast::Explain { statement, .. } => {
-            mark(statement, found, from, to);
+    }
+    Ok(())
+}
+
+/// The INSERT that begins nearest before a place: first its beginning is looked for, then it is
+/// marked.
+struct Nearest {
+    before: Location,
+    start: Option<Location>,
+    mark: Option<&'static str>,
+}
+
+impl Nearest {
+    fn meets(&mut self, start: Location) -> Option<Expr> {
+        match self.mark {
+            Some(mark) => (self.start == Some(start)).then(|| Expr::Identifier(Ident::new(mark))),
+            None => {
+                if start < self.before {
+                    self.start = self.start.max(Some(start));
+                }
+                None
+            }
         }
-        _ => {}
+    }
+}
+
+impl VisitorMut for Nearest {
+    type Break = ();
+
+    fn pre_visit_statement(&mut self, statement: &mut Ast) -> ControlFlow<()> {
+        let mut marked = false;
+        match statement {
+            Ast::Insert(insert) => {
+                if let Some(mark) = self.meets(insert.insert_token.0.span.start) {
+                    insert.partitioned = Some(vec![mark]);
+                    marked = true;
+                }
+            }
+            Ast::Merge(merge) => {
+                for clause in &mut merge.clauses {
+                    if let MergeAction::Insert(insert) = &mut clause.action
+                        && let Some(mark) = self.meets(insert.insert_token.0.span.start)
+                    {
+                        insert.insert_predicate = Some(mark);
+                        marked = true;
+                    }
+                }
+            }
+            _ => {}
+        }
+        match marked {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 
@@ -124,11 +198,22 @@ pub(crate) fn mark(ast: &mut Ast, found: &Overridings, from: Location, to: Optio
 /// PostgreSQL does not have, and which holds no name with spaces.
 pub(crate) fn overriding(insert: &Insert) -> Option<&'static str> {
     match insert.partitioned.as_deref() {
-        Some([Expr::Identifier(ident)]) if ident.quote_style.is_none() => [SYSTEM, USER]
-            .into_iter()
-            .find(|which| *which == ident.value),
+        Some([marked]) => marked_as(marked),
         _ => None,
     }
+}
+
+/// The same of an INSERT in MERGE.
+pub(crate) fn overriding_in_merge(insert: &MergeInsertExpr) -> Option<&'static str> {
+    insert.insert_predicate.as_ref().and_then(marked_as)
+}
+
+fn marked_as(marked: &Expr) -> Option<&'static str> {
+    let Expr::Identifier(ident) = marked else {
+        return None;
+    };
+    let known = ident.quote_style.is_none().then_some([SYSTEM, USER]);
+    known?.into_iter().find(|which| *which == ident.value)
 }
 
 fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {

@@ -263,7 +263,7 @@ fn parsed(
             }
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
-        dialect::mark(&mut ast, overridings, first.span.start, behind);
+        dialect::mark(&mut ast, overridings, first.span.start, behind)?;
         dialect::shorten(&mut ast);
         dialect::into_table(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim().into();

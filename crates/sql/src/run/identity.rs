@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, ColumnOption, DataType as SqlType, Expr, GeneratedAs, Insert,
-    SequenceOptions, visit_expressions,
+    MergeInsertExpr, SequenceOptions, visit_expressions,
 };
 use freestone_storage::{
     CatalogEdit, Column, ColumnType, Identity, Sequence, SequenceDefinition, Table, TableSchema,
@@ -47,7 +47,16 @@ pub(super) enum Overriding {
 impl Overriding {
     /// As the parser has left it: see `dialect`.
     pub(super) fn of(insert: &Insert) -> Overriding {
-        match crate::dialect::overriding(insert) {
+        Self::named(crate::dialect::overriding(insert))
+    }
+
+    /// The same of an INSERT in MERGE.
+    pub(super) fn in_merge(insert: &MergeInsertExpr) -> Overriding {
+        Self::named(crate::dialect::overriding_in_merge(insert))
+    }
+
+    fn named(which: Option<&str>) -> Overriding {
+        match which {
             Some(crate::dialect::SYSTEM) => Self::System,
             Some(_) => Self::User,
             None => Self::Nothing,

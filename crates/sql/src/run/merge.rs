@@ -21,6 +21,7 @@ use super::change::{Changed, refuse, stored_in, targets};
 use super::changes::{Applied, Changes, whole_ids};
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
+use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
 use crate::names::quoted;
@@ -145,7 +146,10 @@ impl Run<'_> {
             }
             match (&clause.action, inserting) {
                 (MergeAction::Insert(insert), true) => {
-                    refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
+                    refuse(&[(
+                        insert.insert_predicate.is_some() && overriding_in_merge(insert).is_none(),
+                        "INSERT … WHERE in MERGE",
+                    )])?;
                     let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
                     let into: Vec<_> = stored_in(&self.snapshot, &table.schema.columns).collect();
                     let does = Does::Insert;
@@ -225,14 +229,16 @@ impl Run<'_> {
                 ),
             ));
         }
+        let overriding = Overriding::in_merge(insert);
         let columns = table.schema.columns.iter().enumerate();
         let values = columns.map(|(index, column)| {
             let place = places.iter().position(|place| *place == index);
             let given = place.and_then(|place| row.get(place)).map(printed);
             let given = given.filter(|text| !text.eq_ignore_ascii_case("default"));
-            if given.is_some() {
-                Overriding::default().takes(column)?;
-            }
+            let given = match given {
+                Some(given) => overriding.takes(column)?.then_some(given),
+                None => None,
+            };
             let default = default_of(&self.snapshot, column).map(str::to_owned);
             let value = given.or(default);
             let value = value.unwrap_or_else(|| "NULL".to_owned());
