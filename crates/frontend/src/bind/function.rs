@@ -46,7 +46,7 @@ pub struct SqlFunction {
     pub returns: SqlReturns,
     /// Queries that its body has before the last one. They change nothing and nobody sees their
     /// rows, so that only their meaning is checked.
-    pub before: Vec<Box<Query>>,
+    pub before: Vec<Query>,
     /// Its body.
     pub body: SqlBody,
     /// Whether it gives one row, where it gives rows: NULLs if its body has none.
