@@ -46,7 +46,7 @@ pub struct SqlFunction {
     pub returns: SqlReturns,
     /// Queries that its body has before the last one. They change nothing and nobody sees their
     /// rows, so that only their meaning is checked.
-    pub before: Vec<Box<Query>>,
+    pub before: Vec<Query>,
     /// Its body.
     pub body: SqlBody,
     /// Whether it gives one row, where it gives rows: NULLs if its body has none.
@@ -731,15 +731,6 @@ impl Binder<'_> {
             _ => return Ok(plan),
         };
         let columns = plan.columns();
-        if matches!(function.returns, SqlReturns::Records) {
-            let types = columns.iter().map(|column| column.ty.base());
-            if !types.eq(wanted.iter().map(|(_, ty)| ty.base())) {
-                return Err(Error::new(
-                    "42804",
-                    "function return row and query-specified return row do not match",
-                ));
-            }
-        }
         if let [(_, Type::Void)] = wanted {
             let value = (
                 self.column(&function.name, Type::Void),
@@ -778,7 +769,10 @@ impl Binder<'_> {
                 true => column.reference(),
                 false => self
                     .coerce(column.reference(), to, Coercion::Assignment)
-                    .map_err(|error| mismatch(error, to, &column.ty))?,
+                    .map_err(|error| match wanted.len() {
+                        1 => mismatch(error, to, &column.ty),
+                        _ => mismatch(error, &Type::Record([].as_slice().into()), &column.ty),
+                    })?,
             };
             let name = if name.is_empty() {
                 &function.name

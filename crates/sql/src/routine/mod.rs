@@ -270,7 +270,7 @@ impl Routine {
             true => {
                 before = queries(&self.body)?;
                 match before.pop() {
-                    Some(last) => SqlBody::Query(last),
+                    Some(last) => SqlBody::Query(Box::new(last)),
                     None => return Err(Error::internal("a body without a query")),
                 }
             }
@@ -300,7 +300,7 @@ impl Routine {
 }
 
 /// The queries of a body, of which there is at least one.
-fn queries(body: &str) -> Result<Vec<Box<Query>>> {
+fn queries(body: &str) -> Result<Vec<Query>> {
     let all = grammar::statements(body)?;
     if all.is_empty() {
         return Err(Error::new(
@@ -309,7 +309,7 @@ fn queries(body: &str) -> Result<Vec<Box<Query>>> {
         ));
     }
     let all = all.into_iter().map(|one| match one {
-        Ast::Query(query) => Ok(query),
+        Ast::Query(query) => Ok(*query),
         _ => Err(Error::unsupported(
             "a function whose body is anything but queries is not supported",
         )),

@@ -182,7 +182,7 @@ impl Run<'_> {
     }
 }
 
-/// What a statement says of a function that only planners need.
+/// The hints of a statement, which only planners need.
 #[derive(Default)]
 struct Hints {
     leakproof: bool,

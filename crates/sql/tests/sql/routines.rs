@@ -401,3 +401,17 @@ fn functions_are_altered_by_those_who_may_make_them() {
     sql.run("ALTER FUNCTION s.f() STRICT");
     assert_eq!(sql.state("ALTER FUNCTION s.f() LEAKPROOF"), "42501");
 }
+
+#[test]
+fn rows_of_any_columns_are_of_the_types_that_a_call_names() {
+    let sql = Sql::new();
+    sql.run("CREATE FUNCTION f(text[]) RETURNS SETOF record LANGUAGE sql AS 'SELECT i, $1[i] FROM generate_subscripts($1, 1) i'");
+    assert_eq!(
+        sql.rows("SELECT * FROM f(ARRAY['one', 'two']) AS t (a numeric(4, 2), b text)"),
+        ["1.00|one", "2.00|two"]
+    );
+    for columns in ["a date, b text", "a int", "a int, b text, c int"] {
+        let text = format!("SELECT * FROM f(ARRAY['one']) AS t ({columns})");
+        assert_eq!(sql.state(&text), "42P13", "{text}");
+    }
+}
