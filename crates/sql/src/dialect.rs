@@ -37,6 +37,7 @@ pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;
 pub(crate) use self::partition::is_untyped;
 pub(crate) use self::target::shorten;
+pub(crate) use self::view::{keep_text, written as written_query};
 
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
 pub(crate) const SYSTEM: &str = "overriding system value";

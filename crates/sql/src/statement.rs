@@ -266,7 +266,9 @@ fn parsed(
         dialect::mark(&mut ast, overridings, first.span.start, behind)?;
         dialect::shorten(&mut ast);
         dialect::into_table(&mut ast);
-        let text = sql.get(start..end).unwrap_or(sql).trim().into();
+        let text = sql.get(start..end).unwrap_or(sql).trim();
+        dialect::keep_text(&mut ast, text);
+        let text = text.into();
         let ast = Arc::new(ast);
         statements.push(Statement { ast, text });
     }

@@ -1,6 +1,10 @@
-//! `ALTER VIEW v RENAME TO w`: the parser knows it as `ALTER TABLE`.
+//! Statements about views: `ALTER VIEW v RENAME TO w`, which the parser knows as `ALTER TABLE`, and
+//! the text of the query of CREATE VIEW, which the catalog tells as it was written.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use datafusion::sql::sqlparser::ast::{CreateView, Statement as Ast};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::words;
 
@@ -30,6 +34,58 @@ pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
             tokens[*view].token = Token::make_keyword("TABLE");
         }
     }
+}
+
+/// What stands before the text of a query in the place of a clause that PostgreSQL does not have.
+const WRITTEN: &str = "\u{1}written ";
+
+/// Keeps the text of the query of CREATE VIEW: printed from the tree it would have names that
+/// stand for forms which the grammar lacks.
+pub(crate) fn keep_text(ast: &mut Ast, text: &str) {
+    if let Ast::CreateView(view) = ast
+        && view.comment.is_none()
+        && let Some(query) = query_of(text)
+    {
+        view.comment = Some(format!("{WRITTEN}{query}"));
+    }
+}
+
+/// That text.
+pub(crate) fn written(view: &CreateView) -> Option<&str> {
+    view.comment.as_ref()?.strip_prefix(WRITTEN)
+}
+
+/// The text behind the AS of a CREATE VIEW.
+fn query_of(text: &str) -> Option<&str> {
+    let mut tokens = Tokenizer::new(&PostgreSqlDialect {}, text);
+    let tokens = tokens.tokenize_with_location().ok()?;
+    let (mut depth, mut found) = (0_usize, None);
+    for token in tokens {
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            // Its query is put into another one.
+            Token::Word(word) if word.keyword == Keyword::RECURSIVE => return None,
+            Token::Word(word) if word.keyword == Keyword::AS && depth == 0 => {
+                found = Some(token.span.end);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let query = text.get(offset(text, found?)..)?.trim();
+    // What stands around it must not become a part of a comment.
+    (!query.contains("--")).then_some(query)
+}
+
+/// The offset of a place in bytes.
+fn offset(text: &str, place: Location) -> usize {
+    let before = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
+    let mut lines = text.split_inclusive('\n');
+    let start: usize = lines.by_ref().take(before).map(str::len).sum();
+    let columns = usize::try_from(place.column.saturating_sub(1)).unwrap_or(usize::MAX);
+    let line = lines.next().unwrap_or_default().chars();
+    start + line.take(columns).map(char::len_utf8).sum::<usize>()
 }
 
 #[cfg(test)]

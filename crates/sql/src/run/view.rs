@@ -8,17 +8,19 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::Run;
 use super::create::unknown_schema;
+use crate::dialect::written_query;
 use crate::error::{Error, Result};
 use crate::names::{file_name, fold, quoted, table_name};
 use crate::plan::expression::printed;
 use crate::session::Outcome;
+use crate::statement::parse_one;
 
 impl Run<'_> {
     pub(super) async fn create_view(&self, view: &CreateView) -> Result<Outcome> {
         refuse_clauses(view)?;
         let name = table_name(&view.name)?;
         let sql = view_sql(view, &name.name);
-        let ast = crate::statement::parse_one(&sql)?;
+        let ast = parse_one(&sql)?;
         refuse_files(&ast)?;
         let plan = self.logical(&Ast::Query(view.query.clone())).await?;
         let given = view.columns.len();
@@ -61,8 +63,9 @@ impl Run<'_> {
 
 /// The view's query, with its column list folded in.
 fn view_sql(view: &CreateView, name: &str) -> String {
+    let query = query_text(view);
     if view.columns.is_empty() {
-        return printed(&*view.query);
+        return query;
     }
     let columns: Vec<String> = view
         .columns
@@ -70,11 +73,24 @@ fn view_sql(view: &CreateView, name: &str) -> String {
         .map(|column| quoted(&fold(&column.name)))
         .collect();
     format!(
-        "SELECT * FROM ({}) AS {}({})",
-        printed(&*view.query),
+        "SELECT * FROM ({query}) AS {}({})",
         quoted(name),
         columns.join(", ")
     )
+}
+
+/// The query as it was written, unless its names were brought into other schemas since.
+fn query_text(view: &CreateView) -> String {
+    let text = printed(&*view.query);
+    match written_query(view) {
+        Some(written) if is_same(written, &text) => written.to_owned(),
+        _ => text,
+    }
+}
+
+fn is_same(written: &str, text: &str) -> bool {
+    let same = |ast: &Ast| matches!(ast, Ast::Query(query) if printed(&**query) == text);
+    parse_one(written).is_ok_and(|ast| same(&ast))
 }
 
 fn refuse_clauses(view: &CreateView) -> Result<()> {
@@ -87,7 +103,10 @@ fn refuse_clauses(view: &CreateView) -> Result<()> {
         (view.params.is_some(), "ALGORITHM, DEFINER or SQL SECURITY"),
         (!view.cluster_by.is_empty(), "CLUSTER BY"),
         (view.with_no_schema_binding, "WITH NO SCHEMA BINDING"),
-        (view.comment.is_some(), "COMMENT"),
+        (
+            view.comment.is_some() && written_query(view).is_none(),
+            "COMMENT",
+        ),
         (view.options != CreateTableOptions::None, "WITH options"),
     ];
     match clauses.iter().find(|(present, _)| *present) {

@@ -102,3 +102,37 @@ fn settings_belong_to_the_session() {
     let other = Sql::on(sql.session.database());
     assert_ne!(other.one("SHOW datafusion.execution.batch_size"), "100");
 }
+
+#[test]
+fn definitions_of_views_can_be_run_again() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INTEGER, b INTEGER); INSERT INTO t VALUES (1, 2), (3, 4)");
+    sql.run("CREATE TABLE p (a INTEGER) PARTITION BY LIST (a)");
+    for query in [
+        "SELECT t.*, (t).a AS x, ROW(t.*) FROM t",
+        "SELECT a FROM ONLY p",
+        "SELECT a, sum(b) FROM t GROUP BY DISTINCT ROLLUP (a), CUBE (a)",
+        "SELECT a, sum(b) OVER (ORDER BY a ROWS UNBOUNDED PRECEDING EXCLUDE TIES) FROM t",
+        "SELECT * FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY['x'])) WITH ORDINALITY",
+        "SELECT a FROM t WHERE a BETWEEN SYMMETRIC 3 AND 1 ORDER BY a USING > FETCH FIRST 1 ROW WITH TIES",
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) \
+         SEARCH DEPTH FIRST BY n SET o SELECT n FROM r",
+        "SELECT j.a FROM t JOIN t AS u USING (a) AS j",
+        "SELECT concat(VARIADIC ARRAY[a::text, b::text]) FROM t",
+        "SELECT list_transform([1, a], x -> x + 1) FROM t",
+        "SELECT 'it''s; ' || E'\\n' || $$AS (x$$ FROM t",
+        "FROM t",
+        "SELECT 'ä',\n  'ö' AS é,\n (SELECT 1 AS x)\nFROM t",
+    ] {
+        for columns in ["", " (one)"] {
+            sql.run(&format!("CREATE VIEW v{columns} AS {query}"));
+            let text = sql.one("SELECT pg_get_viewdef('v'::regclass)");
+            assert!(!text.contains('\u{1}'), "{query} is told as {text:?}");
+            let rows = sql.rows("SELECT * FROM v");
+            sql.run("DROP VIEW v");
+            sql.run(&format!("CREATE VIEW v AS {text}"));
+            assert_eq!(sql.rows("SELECT * FROM v"), rows, "{text}");
+            sql.run("DROP VIEW v");
+        }
+    }
+}
