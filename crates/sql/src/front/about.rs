@@ -6,9 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use datafusion::arrow::array::{AsArray, ListBuilder, StringViewBuilder};
+use datafusion::arrow::datatypes::Int64Type;
+use freestone_frontend::Error as Unbound;
 use freestone_frontend::functions::kernel::{Bool, I32, I64, Kernel, Opt, Str, f0, f1, f2, f3};
 use freestone_frontend::functions::objects::{Objects, found};
 use freestone_frontend::functions::{Scalar, scalar};
+use freestone_frontend::types::arrays::from_lists;
 use freestone_frontend::types::{Reg, Type};
 
 use super::objects::Numbers;
@@ -179,6 +183,10 @@ pub(super) fn functions(
         }
         "pg_get_viewdef" => {
             let definitions = texts("pg_class", "oid", "reldefinition")?;
+            // pg_dump takes the last character away.
+            let ended = definitions.iter();
+            let ended = ended.map(|(number, text)| (*number, format!("{text};")));
+            let definitions = Arc::new(ended.collect::<HashMap<_, _>>());
             let mut all = of_number(
                 "pg_get_viewdef",
                 &[&[], &[Truth], &[Int4]],
@@ -334,11 +342,37 @@ pub(super) fn functions(
             vec![scalar("pg_function_is_visible", &[Oid], Truth, kernel).stable()]
         }
         "acldefault" => {
-            let none: Kernel = Arc::new(|call, _| {
-                let kind = call.returns.arrow();
-                Ok(datafusion::arrow::array::new_null_array(&kind, call.rows))
+            let known = numbers();
+            let kernel: Kernel = Arc::new(move |call, columns| {
+                let [kinds, owners] = columns else {
+                    return Err(Unbound::internal("acldefault without its arguments"));
+                };
+                let kinds_of = kinds.array.as_string_view();
+                let owners_of = owners.array.as_primitive::<Int64Type>();
+                let mut lists = ListBuilder::new(StringViewBuilder::new());
+                for row in 0..call.rows {
+                    if kinds.is_null(row) || owners.is_null(row) {
+                        lists.append_null();
+                        continue;
+                    }
+                    let owner = known.role(owners_of.value(owners.at(row)));
+                    let kind = kinds_of.value(kinds.at(row));
+                    for right in default_rights(kind, owner.unwrap_or_default()) {
+                        lists.values().append_value(right);
+                    }
+                    lists.append(true);
+                }
+                from_lists(&lists.finish())
             });
-            vec![scalar("acldefault", &[Type::CatalogChar, Oid], Text.array(), none).stable()]
+            vec![
+                scalar(
+                    "acldefault",
+                    &[Type::CatalogChar, Oid],
+                    Text.array(),
+                    kernel,
+                )
+                .stable(),
+            ]
         }
         "pg_collation_for" => {
             let kernel = f0::<Str>(|_| Ok("\"default\"".to_owned()));
@@ -548,4 +582,28 @@ fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
         all.push(fork.stable());
     }
     Ok(all)
+}
+
+/// The rights that an object of a kind has where nobody gave any, as PostgreSQL shows them: those
+/// of everybody, if there are some, and those of its owner.
+fn default_rights(kind: &str, owner: &str) -> Vec<String> {
+    let (everybody, own) = match kind {
+        "r" => ("", "arwdDxt"),
+        "s" => ("", "rwU"),
+        "d" => ("Tc", "CTc"),
+        "f" => ("X", "X"),
+        "l" | "T" => ("U", "U"),
+        "L" => ("", "rw"),
+        "n" => ("", "UC"),
+        "p" => ("", "sA"),
+        "t" => ("", "C"),
+        "F" | "S" => ("", "U"),
+        _ => return Vec::new(),
+    };
+    let mut rights = Vec::new();
+    if !everybody.is_empty() {
+        rights.push(format!("={everybody}/{owner}"));
+    }
+    rights.push(format!("{owner}={own}/{owner}"));
+    rights
 }

@@ -320,7 +320,7 @@ fn indexes_tell_their_columns_as_lists() {
     sql.run("CREATE VIEW seen AS SELECT a FROM w");
     assert_eq!(
         sql.one("SELECT pg_get_viewdef(c.oid) FROM pg_class c WHERE relname = 'seen'"),
-        "SELECT a FROM w"
+        "SELECT a FROM w;"
     );
 }
 
@@ -336,4 +336,16 @@ fn sizes_are_told() {
         "true"
     );
     assert_eq!(sql.one("SELECT pg_database_size('freestone') >= 0"), "true");
+}
+
+#[test]
+fn rights_that_nobody_gave_are_those_of_the_owner() {
+    let sql = Sql::new();
+    assert_eq!(
+        sql.rows(
+            "SELECT acldefault('n', nspowner), acldefault('f', nspowner), acldefault('c', nspowner), \
+             acldefault('r', NULL) FROM pg_namespace WHERE nspname = 'public'"
+        ),
+        ["{freestone=UC/freestone}|{=X/freestone,freestone=X/freestone}|{}|NULL"]
+    );
 }
