@@ -186,6 +186,7 @@ mod tests {
         assert_eq!(error.sqlstate, "57014");
         assert!(syntax::query(&text).is_ok());
     }
+
     #[test]
     fn work_that_keeps_its_thread_lets_another_take_over_once() {
         thread_local! {

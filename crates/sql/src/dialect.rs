@@ -109,11 +109,11 @@ impl Present {
     }
 }
 
-/// Tells the INSERTs between two places, also those in WITH and in MERGE, of an OVERRIDING that
-/// was taken out there.
+/// Puts each OVERRIDING that was taken out between two places into its INSERT, which may stand in
+/// WITH or in MERGE.
 ///
 /// # Errors
-/// `42601` for one that is of none.
+/// `42601` for an OVERRIDING without an INSERT.
 pub(crate) fn mark(
     ast: &mut Ast,
     found: &Overridings,
@@ -195,8 +195,8 @@ impl VisitorMut for Nearest {
     }
 }
 
-/// What [`mark`] told an INSERT. Its place in the tree is that of a clause which
-/// PostgreSQL does not have, and which holds no name with spaces.
+/// The OVERRIDING clause of an INSERT, where [`mark`] has put it: in the tree it takes the place
+/// of a clause which PostgreSQL does not have, and which holds no name with spaces.
 pub(crate) fn overriding(insert: &Insert) -> Option<&'static str> {
     match insert.partitioned.as_deref() {
         Some([marked]) => marked_as(marked),
@@ -204,7 +204,7 @@ pub(crate) fn overriding(insert: &Insert) -> Option<&'static str> {
     }
 }
 
-/// The same of an INSERT in MERGE.
+/// The OVERRIDING clause of an INSERT in MERGE, where [`mark`] has put it.
 pub(crate) fn overriding_in_merge(insert: &MergeInsertExpr) -> Option<&'static str> {
     insert.insert_predicate.as_ref().and_then(marked_as)
 }

@@ -36,7 +36,7 @@ pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// What stands before the text of a query in the place of a clause that PostgreSQL does not have.
+/// The prefix of a view's text. The text is kept in COMMENT, a clause that PostgreSQL lacks.
 const WRITTEN: &str = "\u{1}written ";
 
 /// Keeps the text of the query of CREATE VIEW: printed from the tree it would have names that
@@ -50,7 +50,7 @@ pub(crate) fn keep_text(ast: &mut Ast, text: &str) {
     }
 }
 
-/// That text.
+/// The text of a view's query that [`keep_text`] has kept.
 pub(crate) fn written(view: &CreateView) -> Option<&str> {
     view.comment.as_ref()?.strip_prefix(WRITTEN)
 }
@@ -74,7 +74,7 @@ fn query_of(text: &str) -> Option<&str> {
         }
     }
     let query = text.get(offset(text, found?)..)?.trim();
-    // What stands around it must not become a part of a comment.
+    // A view with a list of columns puts brackets behind it, which a comment would swallow.
     (!query.contains("--")).then_some(query)
 }
 

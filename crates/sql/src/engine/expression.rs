@@ -30,7 +30,7 @@ pub(super) struct Scope<'a> {
 struct Evaluated {
     expression: Arc<dyn PhysicalExpr>,
     schema: SchemaRef,
-    /// Those of the statement: an expression may take long for a few rows.
+    /// Requests to end the statement: an expression may take long for a few rows.
     requests: Arc<Requests>,
 }
 

@@ -126,7 +126,7 @@ pub(crate) fn stream(
     watching(rows, requests.unwrap_or_default())
 }
 
-/// The same with the requests of a session.
+/// The rows of an operator, a slice at a time; they end when a session's requests say so.
 pub(crate) fn watching(
     rows: SendableRecordBatchStream,
     requests: Arc<Requests>,

@@ -184,7 +184,7 @@ impl Rights {
         }
     }
 
-    /// The same of all tables whose foreign keys lead to one of those.
+    /// Asks for TRUNCATE on all tables whose foreign keys lead to one that is truncated.
     fn truncate_referring(&self, catalog: &Catalog, truncate: &Truncate) -> Result<()> {
         let mut open = Vec::new();
         for target in &truncate.table_names {

@@ -50,7 +50,7 @@ impl Overriding {
         Self::named(crate::dialect::overriding(insert))
     }
 
-    /// The same of an INSERT in MERGE.
+    /// The OVERRIDING clause of an INSERT in MERGE.
     pub(super) fn in_merge(insert: &MergeInsertExpr) -> Overriding {
         Self::named(crate::dialect::overriding_in_merge(insert))
     }

@@ -64,15 +64,20 @@ pub(super) async fn create(session: &Session, ast: &Ast) -> Result<Option<Outcom
 async fn within(session: &Session, schema: &str, head: &str, elements: &[String]) -> Result<()> {
     session.execute(head).await?;
     let before = session.client().get("search_path").unwrap_or_default();
-    let path = format!("SET LOCAL search_path TO {}, {before}", quoted(schema));
-    session.execute(&path).await?;
+    let path = |path: &str| format!("SET LOCAL search_path TO {path}");
+    // An empty path is shown as an empty name, which cannot be written as one.
+    let before = match before.as_str() {
+        "" | "\"\"" => "''",
+        path => path,
+    };
+    let first = format!("{}, {before}", quoted(schema));
+    session.execute(&path(&first)).await?;
     for element in elements {
         // Places in an element are none in the statement.
         let done = session.execute(element).await;
         done.map_err(Error::placeless)?;
     }
-    let path = format!("SET LOCAL search_path TO {before}");
-    session.execute(&path).await?;
+    session.execute(&path(before)).await?;
     Ok(())
 }
 

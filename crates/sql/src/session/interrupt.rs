@@ -4,12 +4,11 @@
 //! not wait: it asks every few steps whether it is to go on. Plans, tables and indexes are made
 //! beside the runtime's threads, so that nobody else waits for them.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use std::future::Future;
-use std::pin::Pin;
 
 use freestone_frontend::interrupt::{self, Aside, Interrupt};
 use parking_lot::Mutex;

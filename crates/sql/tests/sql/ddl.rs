@@ -286,6 +286,12 @@ fn schemas_are_made_with_what_is_in_them() {
     sql.run("INSERT INTO third.a VALUES (1)");
     sql.run("ROLLBACK");
     assert_eq!(sql.state("DROP SCHEMA third"), "3F000");
+    // With an empty path, too.
+    sql.run("SET search_path = ''");
+    sql.run("CREATE SCHEMA fourth CREATE TABLE a (i INTEGER)");
+    assert!(sql.rows_of_one_engine("SELECT * FROM fourth.a").is_empty());
+    assert_eq!(sql.state("SELECT * FROM a"), "42P01");
+    sql.run("RESET search_path");
     let create = "CREATE SCHEMA IF NOT EXISTS shop CREATE TABLE a (i INTEGER)";
     assert_eq!(sql.state(create), "0A000");
 }
