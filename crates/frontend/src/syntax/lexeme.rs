@@ -42,6 +42,13 @@ pub(super) enum Kind {
     End,
 }
 
+impl Kind {
+    /// Whether it is this word, in lower case.
+    pub(super) fn is(&self, word: &str) -> bool {
+        matches!(self, Self::Word(own) if own == word)
+    }
+}
+
 /// Characters of an operator, at most: of many signs in a row each looks so far.
 const LONGEST: usize = 64;
 

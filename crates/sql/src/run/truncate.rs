@@ -13,6 +13,7 @@ use super::changes::row_ids;
 use crate::advisor;
 use crate::error::{Error, Result};
 use crate::names::{Name, quoted, table_name};
+use crate::partition;
 use crate::scan::ROW_ID;
 use crate::session::{Notice, Outcome};
 
@@ -40,7 +41,12 @@ impl Run<'_> {
             for name in &names {
                 tables.push(self.stored_table(name)?.clone());
             }
-            let Some((table, child)) = self.referring(&tables) else {
+            // The rows of a partitioned table are in its leaves; all its levels have its keys.
+            let mut reached = tables.clone();
+            for name in &named {
+                reached.push(self.stored_table(name)?.clone());
+            }
+            let Some((table, child)) = self.referring(&reached) else {
                 break (names, tables);
             };
             if !cascades {
@@ -87,11 +93,16 @@ impl Run<'_> {
         Ok(Outcome::done("TRUNCATE TABLE"))
     }
 
-    /// A foreign key of another table to one of these.
+    /// A foreign key of another table to one of these or of their partitions.
     fn referring(&self, tables: &[Arc<Table>]) -> Option<(Arc<Table>, Arc<Table>)> {
+        let known = |table: &Table| tables.iter().any(|known| known.id == table.id);
+        let inside = |table: &Table| {
+            let above = partition::ancestors(&self.snapshot, table);
+            known(table) || above.into_iter().any(|(_, table)| known(table))
+        };
         tables.iter().find_map(|table| {
             let mut children = self.snapshot.children(table.id).into_iter();
-            let child = children.find(|child| tables.iter().all(|known| known.id != child.id))?;
+            let child = children.find(|child| !inside(child))?;
             Some((Arc::clone(table), child))
         })
     }

@@ -675,6 +675,36 @@ fn rows_that_meet_and_merge() {
 }
 
 #[test]
+fn truncate_reaches_partitioned_tables_that_refer() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE whole (a INT PRIMARY KEY);
+         CREATE TABLE part (a INT REFERENCES whole) PARTITION BY RANGE (a);
+         CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (100);
+         CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (100) TO (200)
+             PARTITION BY RANGE (a);
+         CREATE TABLE part_2_1 PARTITION OF part_2 FOR VALUES FROM (100) TO (150);
+         CREATE TABLE part_2_d PARTITION OF part_2 DEFAULT",
+    );
+    let fill = "INSERT INTO whole VALUES (1), (100), (150); INSERT INTO part TABLE whole";
+    sql.run(fill);
+    assert_eq!(sql.state("TRUNCATE whole"), "0A000");
+    assert_eq!(sql.state("TRUNCATE whole, part_1"), "0A000");
+    for text in [
+        "TRUNCATE whole, part",
+        "TRUNCATE whole CASCADE",
+        "TRUNCATE part_2, whole, part_1 CASCADE",
+    ] {
+        assert_eq!(sql.run(text), "TRUNCATE TABLE", "{text}");
+        assert!(sql.rows("TABLE whole").is_empty(), "{text}");
+        assert!(sql.rows("TABLE part").is_empty(), "{text}");
+        sql.run(fill);
+    }
+    sql.run("TRUNCATE part");
+    assert_eq!(sql.rows("SELECT count(*) FROM whole"), ["3"]);
+}
+
+#[test]
 fn partitions_are_durable_and_rolled_back() {
     let folder = tempfile::tempdir().unwrap();
     {

@@ -247,6 +247,7 @@ impl<'a> Reader<'a> {
                     }
                     self.at += 2;
                     has_columns = true;
+                    columns = self.at.checked_sub(1);
                     continue;
                 }
                 if !has_columns && self.is_mark("(") {
@@ -265,13 +266,26 @@ impl<'a> Reader<'a> {
             if merges && before == "then" && self.merge_action(first) {
                 continue;
             }
+            // The end of what is before the query of INSERT, EXPLAIN and DECLARE.
+            let begun = match (first..self.at).next_back() {
+                Some(last) if changes && !merges => match has_columns {
+                    true => columns == Some(last),
+                    false => !matches!(before, "insert" | "into"),
+                },
+                Some(last) if self.lexemes[first].kind.is("explain") => {
+                    matches!(before, "explain" | "analyze" | "verbose")
+                        || self.closing.get(first + 1) == Some(&last)
+                }
+                Some(_) => before == "for" && self.lexemes[first].kind.is("declare"),
+                None => false,
+            };
             let is_query = match self.word(0) {
                 Some("select") => {
                     !matches!(before, "grant" | "revoke" | "on") && (before != "for" || holds)
                 }
                 Some("values") => self.mark(1) == Some("("),
                 Some("with") => before == "as" || holds && self.mark(1) != Some("("),
-                Some("table") => before == "as",
+                Some("table" | "from") => before == "as" || begun,
                 Some("pivot" | "pivot_wider" | "unpivot" | "pivot_longer" | "summarize") => {
                     let carried =
                         matches!(before, "as" | "explain" | "analyze" | "verbose" | "for");
