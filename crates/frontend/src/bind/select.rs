@@ -308,8 +308,74 @@ impl Binder<'_> {
                 condition,
             };
         }
+        // Rows of functions come after DISTINCT ON and its order if those read none of them.
+        if on.is_some() && !sets.is_empty() && !order.is_empty() {
+            let keys = order.iter().map(|key| &key.expr);
+            let (read, unread) = sets_below(sets, reads_of(keys.chain(on.iter().flatten())));
+            if read.is_empty() {
+                return self.listed_before_sets(plan, items, order, on, unread);
+            }
+            sets = read;
+            sets.extend(unread);
+        }
         plan = with_sets(plan, sets);
         self.listed(plan, items, order, distinct, on)
+    }
+
+    /// The list over the rows of functions, which are over a plan with its order and DISTINCT ON.
+    fn listed_before_sets(
+        &mut self,
+        plan: Plan,
+        items: Vec<Item>,
+        order: Vec<SortKey>,
+        on: Option<Vec<Expr>>,
+        sets: Vec<TableCall>,
+    ) -> Result<Ordered> {
+        let columns = plan.columns();
+        let below = columns.iter().map(|column| Item {
+            name: column.name.clone(),
+            expr: column.reference(),
+        });
+        let below = below.collect();
+        let order_exprs: Vec<Expr> = order.iter().map(|key| key.expr.clone()).collect();
+        let ordered = self.listed(plan, below, order, false, on)?;
+        let given = ordered.plan.columns();
+        let sorted = order_exprs.into_iter().zip(&ordered.keys);
+        let sorted = sorted.filter_map(|(expr, key)| {
+            let column = given.iter().find(|given| given.reference() == key.expr)?;
+            Some((column.clone(), expr))
+        });
+        let passed = ordered.visible.iter().cloned();
+        let passed = passed.zip(columns.iter().map(Column::reference));
+        let known: Vec<(Column, Expr)> = sorted.chain(passed).collect();
+        let mut sets = sets;
+        for argument in sets.iter_mut().flat_map(|call| &mut call.arguments) {
+            regroup(argument, &known);
+        }
+        let (mut projected, mut visible) = (Vec::new(), Vec::new());
+        for mut item in items {
+            regroup(&mut item.expr, &known);
+            let column = self.column(item.name, item.expr.ty.clone());
+            visible.push(column.clone());
+            projected.push((column, item.expr));
+        }
+        let mut keys = Vec::with_capacity(ordered.keys.len());
+        for key in ordered.keys {
+            let column = self.column("order", key.expr.ty.clone());
+            let expr = column.reference();
+            projected.push((column, key.expr));
+            keys.push(SortKey { expr, ..key });
+        }
+        let plan = Plan::Project {
+            input: Box::new(with_sets(ordered.plan, sets)),
+            items: projected,
+        };
+        Ok(Ordered {
+            plan,
+            keys,
+            visible,
+            names: Namespace::default(),
+        })
     }
 
     /// The groups of a plan; all expressions above them read what they give.

@@ -76,3 +76,7 @@ SELECT q IS NULL, row_to_json(ROW(q)) FROM unnest(ARRAY['a', NULL]) WITH ORDINAL
 SELECT q = ANY (ARRAY[2, 3]) FROM generate_series(1, 2) AS q (v);
 
 SELECT a.q IS NULL FROM jsonb_array_elements_text('["x", null]') AS a (q);
+SELECT DISTINCT ON (a) a, b, generate_series(1, 3) AS g FROM (VALUES (3, 2), (3, 1), (1, 1), (1, 4), (5, 3), (5, 1)) AS t (a, b) ORDER BY a, b DESC;
+SELECT DISTINCT ON (a) a, b, generate_series(1, b) AS g FROM (VALUES (3, 2), (3, 1), (1, 1), (1, 4)) AS t (a, b) ORDER BY a, b DESC, g DESC;
+SELECT DISTINCT ON (a % 2) a % 2 AS odd, unnest(ARRAY[a, b]) + 1 FROM (VALUES (3, 2), (7, 1), (2, 5)) AS t (a, b) ORDER BY odd, -a LIMIT 3;
+SELECT DISTINCT ON (a) a, count(*), generate_series(1, count(*)) FROM (VALUES (3, 2), (3, 1), (1, 1)) AS t (a, b) GROUP BY a ORDER BY a;

@@ -244,6 +244,7 @@ mod tests {
             "EXCEPT",
             "WITH ",
             "RECURSIVE",
+            "(WITH w",
             "VALUES",
             "LIMIT",
             "OFFSET",

@@ -175,10 +175,27 @@ impl Generator<'_> {
             ]),
             false => "",
         };
+        // A query in WITH of the recursive term, whose rows are those of each round.
+        let (before, behind) = match marks.is_empty() && self.random.percent(40) {
+            true => (
+                format!(
+                    "(WITH w (n, v) AS {}(",
+                    self.random.word(&["", "MATERIALIZED "])
+                ),
+                self.random.word(&[
+                    ") SELECT a.n, a.v FROM w AS a JOIN w AS b ON a.n = b.n)",
+                    ") SELECT a.n, a.v FROM w AS a WHERE EXISTS (SELECT FROM w WHERE w.n = a.n))",
+                    ") SELECT n, v FROM w UNION ALL SELECT n + 1, v FROM w WHERE n > 3)",
+                    "), x AS (SELECT * FROM w) SELECT x.n, w.v FROM x, w)",
+                ]),
+            ),
+            false => (String::new(), ""),
+        };
         let tree = tree!(
             Sort::Plain;
-            format!("{name} (n, v) AS (SELECT 1, "), first, format!(" {word} SELECT {name}.n + 1, "),
-            next, format!(" FROM {name} WHERE {name}.n < {most}){marks}")
+            format!("{name} (n, v) AS (SELECT 1, "), first,
+            format!(" {word} {before}SELECT {name}.n + 1, "),
+            next, format!(" FROM {name} WHERE {name}.n < {most}{behind}){marks}")
         );
         (
             tree,

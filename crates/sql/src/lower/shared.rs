@@ -45,6 +45,8 @@ pub(super) struct Shared {
     rows: Rows,
     /// Its columns, in the order of the table's.
     columns: Vec<ColumnId>,
+    /// The recursions around it whose last round its rows come from.
+    rounds: Vec<Arc<LastRound>>,
 }
 
 /// Where the rows of a common table expression come from.
@@ -103,16 +105,18 @@ impl Lowering {
     pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<LogicalPlan> {
         for (at, cte) in ctes.iter().enumerate() {
             let readers = readers(&ctes[at + 1..], body, cte.id);
+            let mut rounds = Vec::new();
             let rows = match &cte.body {
                 CteBody::Plan(plan) => {
                     let columns = plan.columns();
                     let below = self.plan(plan)?;
                     let below = self.exactly_named(&columns, below)?;
+                    self.rounds_of(plan, &mut rounds);
                     match !cte.materialized && may_stand(&below, readers)? {
                         true => Rows::Plan(below),
                         false => {
                             let table = SharedTable::new(&cte.name, below, readers <= 1);
-                            Rows::Table(Arc::new(table))
+                            Rows::Table(Arc::new(table.anew_in(&rounds)))
                         }
                     }
                 }
@@ -123,12 +127,19 @@ impl Lowering {
                     columns,
                 } => {
                     let once = (cte, readers <= 1);
-                    Rows::Table(self.recursive(once, (base, step), *all, columns)?)
+                    self.rounds_of(base, &mut rounds);
+                    self.rounds_of(step, &mut rounds);
+                    let table = self.recursive(once, (base, step), *all, columns)?;
+                    Rows::Table(Arc::new(table.anew_in(&rounds)))
                 }
             };
             let columns = cte.body.columns().into_iter();
             let columns = columns.map(|column| column.id).collect();
-            let shared = Shared { rows, columns };
+            let shared = Shared {
+                rows,
+                columns,
+                rounds,
+            };
             self.tables.borrow_mut().insert(cte.id, shared);
         }
         self.plan(body)
@@ -148,7 +159,7 @@ impl Lowering {
         (base, step): (&Plan, &Plan),
         all: bool,
         columns: &[Column],
-    ) -> Result<Arc<dyn TableProvider>> {
+    ) -> Result<SharedTable> {
         let below = self.plan(base)?;
         let below = self.exactly_named(&base.columns(), below)?;
         let fields = columns.iter().map(|column| {
@@ -159,10 +170,12 @@ impl Lowering {
         let last = Arc::new(LastRound {
             schema: Arc::clone(&schema),
             rounds: Arc::default(),
+            tables: Mutex::default(),
         });
         let shared = Shared {
             rows: Rows::Table(Arc::clone(&last) as _),
             columns: columns.iter().map(|column| column.id).collect(),
+            rounds: vec![Arc::clone(&last)],
         };
         self.tables.borrow_mut().insert(cte.id, shared);
         let round = self.plan(step)?;
@@ -181,7 +194,27 @@ impl Lowering {
             last,
         };
         let plan = over(operator, vec![below], schema_of(fields)?);
-        Ok(Arc::new(SharedTable::new(&cte.name, plan, once)))
+        Ok(SharedTable::new(&cte.name, plan, once))
+    }
+
+    /// Adds the recursions whose last rounds the rows of a plan come from.
+    fn rounds_of(&self, plan: &Plan, rounds: &mut Vec<Arc<LastRound>>) {
+        if let Plan::CteScan { id, .. } | Plan::Recursion { id, .. } = plan
+            && let Some(shared) = self.tables.borrow().get(id)
+        {
+            for round in &shared.rounds {
+                if !rounds.iter().any(|known| Arc::ptr_eq(known, round)) {
+                    rounds.push(Arc::clone(round));
+                }
+            }
+        }
+        let mut plans = plan.inputs();
+        for expr in plan.expressions() {
+            super::subqueries(expr, &mut plans);
+        }
+        for plan in plans {
+            self.rounds_of(plan, rounds);
+        }
     }
 
     pub(super) fn cte_scan(
@@ -302,6 +335,13 @@ impl<T: Default> PerRun<T> {
         runs.push((here, Arc::clone(&own)));
         own
     }
+
+    /// Lets the run of a context begin with nothing.
+    fn forget(&self, context: &Arc<TaskContext>) {
+        let here = Arc::downgrade(context);
+        let mut runs = self.runs.lock();
+        runs.retain(|(run, _)| !Weak::ptr_eq(run, &here));
+    }
 }
 
 /// Rows that were computed, and the memory that they take.
@@ -333,6 +373,16 @@ impl SharedTable {
             once,
             rows: Arc::default(),
         }
+    }
+
+    /// Lets its rows be computed anew in each round of recursions that they come from.
+    fn anew_in(self, rounds: &[Arc<LastRound>]) -> Self {
+        if !self.once {
+            for round in rounds {
+                round.tables.lock().push(Arc::clone(&self.rows));
+            }
+        }
+        self
     }
 }
 
@@ -376,6 +426,8 @@ impl TableProvider for SharedTable {
 pub(super) struct LastRound {
     schema: SchemaRef,
     rounds: Arc<Rounds>,
+    /// The tables of the step whose rows come from it.
+    tables: Mutex<Vec<Arc<PerRun<OnceCell<Kept>>>>>,
 }
 
 /// The rows of the last round, of each run.
@@ -385,6 +437,9 @@ impl LastRound {
     /// Sets the rows for the next round of a run.
     pub(super) fn set(&self, context: &Arc<TaskContext>, batches: Vec<RecordBatch>) {
         *self.rounds.of(context).lock() = batches;
+        for table in self.tables.lock().iter() {
+            table.forget(context);
+        }
     }
 }
 
