@@ -10,7 +10,6 @@ use freestone_frontend::types::{Reg, Type};
 use freestone_frontend::{Position, Result as FrontResult};
 use freestone_storage::UserTypeKind;
 
-use super::declared::shown_type;
 use super::names::Names;
 use super::session_of;
 use crate::error::Result;
@@ -40,6 +39,8 @@ pub(crate) struct Numbers {
     routines: Vec<Numbered>,
     /// Where names without a schema are looked up.
     path: Vec<String>,
+    /// The schema of the session's temporary tables.
+    temporary: Option<String>,
 }
 
 /// A function whose body is SQL.
@@ -54,7 +55,17 @@ struct Numbered {
 
 impl Numbers {
     pub(crate) fn of(relations: &Relations<'_>) -> Self {
-        let mut all = Self::default();
+        let mut all = Self {
+            path: match relations.path() {
+                Some(path) => path
+                    .iter()
+                    .map(|name| meant_schema(name).to_owned())
+                    .collect(),
+                None => vec![DEFAULT_SCHEMA.to_owned()],
+            },
+            temporary: relations.temporary_schema(),
+            ..Self::default()
+        };
         let snapshot = &relations.snapshot;
         let system = pg_catalog::numbers().map(|(number, name)| (number, PG_CATALOG, name));
         let views = information_schema::numbers();
@@ -66,9 +77,7 @@ impl Numbers {
             all.add(number, schema, &name);
         }
         for (schema, name, known) in snapshot.user_types() {
-            let (number, shown) = (type_number(known.id), shown_type(schema, name));
-            all.types.insert(number + 1, format!("{shown}[]"));
-            all.types.insert(number, shown);
+            let number = type_number(known.id);
             let full = (schema.to_owned(), name.to_owned());
             all.type_numbers.insert(full, number);
             if let UserTypeKind::Composite(_) = known.kind {
@@ -76,11 +85,16 @@ impl Numbers {
             }
         }
         for (schema, table) in snapshot.all_tables() {
-            let (number, shown) = (row_type_number(table), shown_type(schema, &table.name));
-            all.types.insert(number + 1, format!("{shown}[]"));
-            all.types.insert(number, shown);
             let full = (schema.to_owned(), table.name.clone());
-            all.type_numbers.insert(full, number);
+            all.type_numbers.insert(full, row_type_number(table));
+        }
+        for ((schema, name), number) in &all.type_numbers {
+            let shown = match all.own_type(None, name) == Some(*number) {
+                true => quoted(name),
+                false => format!("{}.{}", quoted(shown_schema(schema)), quoted(name)),
+            };
+            all.types.insert(number + 1, format!("{shown}[]"));
+            all.types.insert(*number, shown);
         }
         for name in snapshot.schemas().chain([PG_CATALOG, INFORMATION_SCHEMA]) {
             let number = schema_number(relations, name);
@@ -97,13 +111,6 @@ impl Numbers {
                 name: routine.name,
             });
         }
-        all.path = match relations.path() {
-            Some(path) => path
-                .iter()
-                .map(|name| meant_schema(name).to_owned())
-                .collect(),
-            None => vec![DEFAULT_SCHEMA.to_owned()],
-        };
         all
     }
 
@@ -149,6 +156,31 @@ impl Numbers {
         Some(found.iter().any(|known| known.number == number))
     }
 
+    /// The schemas of a relation or a type whose name has the schema, or none, in the order in
+    /// which it is looked up.
+    fn places<'n>(&'n self, schema: Option<&'n str>) -> Vec<&'n str> {
+        let temporary = self.temporary.as_deref();
+        match schema {
+            Some("pg_temp") => temporary.into_iter().collect(),
+            Some(schema) => vec![meant_schema(schema)],
+            None => {
+                let listed = self.path.iter().any(|name| name == PG_CATALOG);
+                let system = (!listed).then_some(PG_CATALOG);
+                let path = self.path.iter().map(String::as_str);
+                temporary.into_iter().chain(system).chain(path).collect()
+            }
+        }
+    }
+
+    /// The number of a created type or of that of a table's rows.
+    fn own_type(&self, schema: Option<&str>, name: &str) -> Option<i64> {
+        let mut places = self.places(schema).into_iter();
+        places.find_map(|schema| {
+            let full = (schema.to_owned(), name.to_owned());
+            self.type_numbers.get(&full).copied()
+        })
+    }
+
     fn add(&mut self, number: i64, schema: &str, name: &str) {
         let full = (schema.to_owned(), name.to_owned());
         self.classes.insert(number, full.clone());
@@ -162,8 +194,8 @@ impl Numbers {
 
     /// Whether a relation is found by its name alone; `None` if there is none of the number.
     pub(super) fn is_visible(&self, number: i64) -> Option<bool> {
-        let (schema, _) = self.classes.get(&number)?;
-        Some(schema == DEFAULT_SCHEMA || schema == PG_CATALOG)
+        let (_, name) = self.classes.get(&number)?;
+        Some(self.class(None, name) == Some(number))
     }
 
     /// The name of a type with its length or digits, as `format_type` gives it.
@@ -184,9 +216,8 @@ impl Numbers {
             None => (text.trim(), false),
         };
         let (schema, name) = split(element);
-        let schema = schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
-        let of = |name: &str| self.type_numbers.get(&(schema.clone(), name.to_owned()));
-        let number = of(&name).copied();
+        let of = |name: &str| self.own_type(schema.as_deref(), name);
+        let number = of(&name);
         let array = || name.strip_prefix('_').and_then(of).map(|number| number + 1);
         number
             .map(|number| number + i64::from(is_array))
@@ -195,14 +226,11 @@ impl Numbers {
 
     /// The number of a relation.
     pub(super) fn class(&self, schema: Option<&str>, name: &str) -> Option<i64> {
-        let of = |schema: &str| {
-            let full = (meant_schema(schema).to_owned(), name.to_owned());
+        let mut places = self.places(schema).into_iter();
+        places.find_map(|schema| {
+            let full = (schema.to_owned(), name.to_owned());
             self.class_numbers.get(&full).copied()
-        };
-        match schema {
-            Some(schema) => of(schema),
-            None => of(PG_CATALOG).or_else(|| of(DEFAULT_SCHEMA)),
-        }
+        })
     }
 }
 
@@ -326,7 +354,7 @@ impl Objects for Numbers {
                 let (schema, name) = self.classes.get(&number)?;
                 Some(match self.is_visible(number) {
                     Some(true) => quoted(name),
-                    _ => format!("{}.{}", quoted(schema), quoted(name)),
+                    _ => format!("{}.{}", quoted(shown_schema(schema)), quoted(name)),
                 })
             }
             Reg::Type => match self.type_name(number, None).as_str() {

@@ -77,8 +77,7 @@ impl<'a> Relations<'a> {
     /// The name of the session's temporary table or view that a name without a schema means, if
     /// there is one. What stands in a view means none.
     pub(crate) fn temporary(&self, name: &str) -> Option<Name> {
-        let client = self.state.config().get_extension::<ClientSettings>()?;
-        let schema = client.temporary.get()?;
+        let schema = &self.temporary_schema()?;
         let snapshot = &self.snapshot;
         if snapshot.table(schema, name).is_none() && snapshot.view(schema, name).is_none() {
             return None;
@@ -87,6 +86,12 @@ impl<'a> Relations<'a> {
             .lock()
             .is_empty()
             .then(|| Name::new(schema, name))
+    }
+
+    /// The schema of the session's temporary tables, once there may be some.
+    pub(crate) fn temporary_schema(&self) -> Option<String> {
+        let client = self.state.config().get_extension::<ClientSettings>()?;
+        client.temporary.get().cloned()
     }
 
     /// The table of that name, one that is stored or one that was lent.

@@ -45,6 +45,14 @@ impl Declared<'_> {
             (false, Some(table)) => (table.id, table.schema.as_ref()),
             (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
         };
+        let temporary = self.run.session.temporary_schema();
+        let is_temporary = |schema: &String| temporary == Some(schema.as_str());
+        let ours = is_temporary(&self.name.schema);
+        if ours != is_temporary(&parent_name.schema) {
+            let kind = if ours { "temporary" } else { "permanent" };
+            let message = format!("constraints on {kind} tables may reference only {kind} tables");
+            return Err(Error::new("42P16", message));
+        }
         let whole = known.is_some_and(|table| table.schema.partitioned.is_some());
         if whole || own && self.schema.partitioned.is_some() {
             return Err(Error::unsupported(

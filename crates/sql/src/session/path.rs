@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, ColumnOption, CommentObject, CopySource, CreateTable, DataType, Delete,
-    Expr, FromTable, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor, TableObject,
-    Value, ValueWithSpan, VisitMut, VisitorMut, visit_expressions_mut, visit_relations_mut,
+    AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, Delete, Expr,
+    ForeignKeyConstraint, FromTable, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
+    TableObject, Value, ValueWithSpan, VisitMut, VisitorMut, visit_expressions_mut,
+    visit_relations_mut,
 };
 use freestone_storage::Catalog;
 
@@ -112,10 +113,12 @@ fn has_sequence(catalog: &Catalog, schema: &str, name: &str) -> bool {
     catalog.sequence(schema, name).is_some()
 }
 
+fn has_rows(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    has_relation(catalog, schema, name) || has_sequence(catalog, schema, name)
+}
+
 fn has_any(catalog: &Catalog, schema: &str, name: &str) -> bool {
-    has_relation(catalog, schema, name)
-        || has_sequence(catalog, schema, name)
-        || catalog.index(schema, name).is_some()
+    has_rows(catalog, schema, name) || catalog.index(schema, name).is_some()
 }
 
 fn has_index(catalog: &Catalog, schema: &str, name: &str) -> bool {
@@ -222,7 +225,13 @@ impl Looked<'_> {
                 object_name,
                 ..
             } => self.qualify(object_name, has_any),
-            Ast::CreateTable(create) => self.create_table(create)?,
+            Ast::CreateTable(create) => {
+                self.make(&mut create.name)?;
+                if let Some(parent) = &mut create.partition_of {
+                    self.qualify(parent, has_relation);
+                }
+                self.parents(ast);
+            }
             Ast::CreateView(view) => {
                 self.make(&mut view.name)?;
                 self.query(&mut view.query);
@@ -240,19 +249,7 @@ impl Looked<'_> {
             }
             Ast::AlterTable(alter) => {
                 self.qualify(&mut alter.name, has_any);
-                for operation in &mut alter.operations {
-                    match operation {
-                        AlterTableOperation::AddConstraint { constraint, .. } => {
-                            self.constraint(constraint);
-                        }
-                        AlterTableOperation::AddColumn { column_def, .. } => {
-                            for option in &mut column_def.options {
-                                self.option(&mut option.option);
-                            }
-                        }
-                        _ => {}
-                    }
-                }
+                self.parents(ast);
             }
             Ast::Drop {
                 object_type, names, ..
@@ -297,30 +294,9 @@ impl Looked<'_> {
         }
     }
 
-    fn create_table(&self, create: &mut CreateTable) -> Result<()> {
-        self.make(&mut create.name)?;
-        if let Some(parent) = &mut create.partition_of {
-            self.qualify(parent, has_relation);
-        }
-        for constraint in &mut create.constraints {
-            self.constraint(constraint);
-        }
-        for column in &mut create.columns {
-            for option in &mut column.options {
-                self.option(&mut option.option);
-            }
-        }
-        Ok(())
-    }
-
-    fn constraint(&self, constraint: &mut TableConstraint) {
-        if let TableConstraint::ForeignKey(key) = constraint {
-            self.qualify(&mut key.foreign_table, has_relation);
-        }
-    }
-
-    fn option(&self, option: &mut ColumnOption) {
-        if let ColumnOption::ForeignKey(key) = option {
+    /// The tables that foreign keys refer to.
+    fn parents(&self, ast: &mut Ast) {
+        for key in foreign_keys(ast) {
             self.qualify(&mut key.foreign_table, has_relation);
         }
     }
@@ -349,9 +325,9 @@ impl Looked<'_> {
             let known = self
                 .path
                 .iter()
-                .any(|schema| has_relation(self.catalog, schema, &folded));
+                .any(|schema| has_rows(self.catalog, schema, &folded));
             if known && !given.0.contains(&folded) {
-                self.qualify(name, has_relation);
+                self.qualify(name, has_rows);
             }
             ControlFlow::Continue(())
         });
@@ -372,9 +348,9 @@ impl Looked<'_> {
         });
     }
 
-    /// Sequences and relations that texts name.
+    /// Sequences that texts name.
     fn texts(&self, ast: &mut Ast) {
-        let of = |value: &mut ValueWithSpan, has: Has| {
+        let of = |value: &mut ValueWithSpan| {
             let Value::SingleQuotedString(text) = &mut value.value else {
                 return;
             };
@@ -383,7 +359,7 @@ impl Looked<'_> {
                 _ => return,
             };
             let mut path = self.path.iter();
-            if let Some(schema) = path.find(|schema| has(self.catalog, schema, &name)) {
+            if let Some(schema) = path.find(|schema| has_sequence(self.catalog, schema, &name)) {
                 *text = format!("{}.{}", quoted(schema), quoted(&name));
             }
         };
@@ -391,29 +367,14 @@ impl Looked<'_> {
             match expr {
                 Expr::Function(call) => {
                     let name = call.name.0.last().and_then(fold_part).unwrap_or_default();
-                    let has: Has = match name.as_str() {
-                        "nextval" | "currval" | "setval" => has_sequence,
-                        "to_regclass"
-                        | "pg_get_serial_sequence"
-                        | "pg_relation_size"
-                        | "pg_total_relation_size"
-                        | "pg_table_size" => has_any,
-                        _ => return ControlFlow::Continue(()),
-                    };
+                    if !matches!(name.as_str(), "nextval" | "currval" | "setval") {
+                        return ControlFlow::Continue(());
+                    }
                     if let FunctionArguments::List(list) = &mut call.args
                         && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) =
                             list.args.first_mut()
                     {
-                        of(value, has);
-                    }
-                }
-                Expr::Cast {
-                    expr,
-                    data_type: DataType::Regclass,
-                    ..
-                } => {
-                    if let Expr::Value(value) = expr.as_mut() {
-                        of(value, has_any);
+                        of(value);
                     }
                 }
                 _ => {}
@@ -426,6 +387,44 @@ impl Looked<'_> {
 fn put(name: &mut ObjectName, schema: &str) {
     let schema = ObjectNamePart::Identifier(Ident::with_quote('"', schema));
     name.0.insert(0, schema);
+}
+
+/// The foreign keys that a statement declares.
+pub(super) fn foreign_keys(ast: &mut Ast) -> Vec<&mut ForeignKeyConstraint> {
+    fn of_column(column: &mut ColumnDef) -> Vec<&mut ForeignKeyConstraint> {
+        let options = column.options.iter_mut();
+        let keys = options.filter_map(|option| match &mut option.option {
+            ColumnOption::ForeignKey(key) => Some(key),
+            _ => None,
+        });
+        keys.collect()
+    }
+    fn of_table(constraint: &mut TableConstraint) -> Option<&mut ForeignKeyConstraint> {
+        match constraint {
+            TableConstraint::ForeignKey(key) => Some(key),
+            _ => None,
+        }
+    }
+    match ast {
+        Ast::CreateTable(create) => {
+            let columns = create.columns.iter_mut().flat_map(of_column);
+            columns
+                .chain(create.constraints.iter_mut().filter_map(of_table))
+                .collect()
+        }
+        Ast::AlterTable(alter) => {
+            let changes = alter.operations.iter_mut();
+            let keys = changes.flat_map(|change| match change {
+                AlterTableOperation::AddConstraint { constraint, .. } => {
+                    of_table(constraint).into_iter().collect()
+                }
+                AlterTableOperation::AddColumn { column_def, .. } => of_column(column_def),
+                _ => Vec::new(),
+            });
+            keys.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

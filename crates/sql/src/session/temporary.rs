@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
+use super::path::foreign_keys;
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::names::fold_part;
@@ -205,6 +206,7 @@ impl Own<'_> {
                 || self.catalog.view(self.schema, relation).is_some()
         };
         let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
+        self.referred(ast);
         let _ = visit_relations_mut(ast, |name| {
             let given = match name.0.as_slice() {
                 [only] => fold_part(only).is_some_and(|name| self.given.contains(&name)),
@@ -253,6 +255,22 @@ impl Own<'_> {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// Gives the tables that foreign keys refer to their full names.
+    fn referred(&self, ast: &mut Ast) {
+        let makes = match ast {
+            Ast::CreateTable(create) if self.is_own(&create.name) => {
+                create.name.0.last().and_then(fold_part)
+            }
+            _ => None,
+        };
+        for key in foreign_keys(ast) {
+            self.qualify(&mut key.foreign_table, |relation| {
+                makes.as_deref() == Some(relation)
+                    || self.catalog.table(self.schema, relation).is_some()
+            });
+        }
     }
 
     /// Makes the table a usual one of the session's schema.

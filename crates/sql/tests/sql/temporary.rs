@@ -159,3 +159,65 @@ fn temporary_views_go_with_their_session() {
     assert_eq!(b.state("SELECT a FROM x"), "42P01");
     assert_eq!(b.sorted("SELECT k FROM v"), ["1", "2"]);
 }
+
+#[test]
+fn keys_among_temporary_tables() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TEMP TABLE node (id INT PRIMARY KEY, up INT REFERENCES node);
+         CREATE TEMP TABLE leaf (n INT, FOREIGN KEY (n) REFERENCES node (id));
+         CREATE TEMP TABLE late (n INT);
+         ALTER TABLE late ADD FOREIGN KEY (n) REFERENCES node;
+         CREATE TABLE kept (id INT PRIMARY KEY);
+         INSERT INTO node VALUES (1, NULL), (2, 1);
+         INSERT INTO leaf VALUES (2)",
+    );
+    for text in [
+        "INSERT INTO node VALUES (3, 9)",
+        "INSERT INTO leaf VALUES (9)",
+        "INSERT INTO late VALUES (9)",
+        "DELETE FROM node WHERE id = 2",
+    ] {
+        assert_eq!(sql.state(text), "23503", "{text}");
+    }
+    for text in [
+        "CREATE TABLE far (id INT REFERENCES node)",
+        "CREATE TEMP TABLE far (id INT REFERENCES kept)",
+        "ALTER TABLE kept ADD FOREIGN KEY (id) REFERENCES node",
+    ] {
+        assert_eq!(sql.state(text), "42P16", "{text}");
+    }
+}
+
+#[test]
+fn numbers_of_objects_follow_the_path() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s; CREATE TABLE s.t (a INT); CREATE TABLE twin (a INT);
+         CREATE TABLE s.twin (a INT); CREATE TYPE s.mood AS ENUM ('x');
+         CREATE TEMP VIEW w AS SELECT 1 AS a; CREATE TEMP TABLE x (a INT)",
+    );
+    assert_eq!(sql.state("SELECT 't'::regclass"), "42P01");
+    assert_eq!(
+        sql.one("SELECT 'w'::regclass, pg_get_viewdef('w')"),
+        "w|SELECT 1 AS a;"
+    );
+    assert_eq!(
+        sql.sorted("SELECT relname, relpersistence FROM pg_class WHERE relname IN ('w', 'x', 't')"),
+        ["t|p", "w|t", "x|t"]
+    );
+    assert_eq!(
+        sql.one("SELECT 's.t'::regclass, 'twin'::regclass, 's.twin'::regclass, 's.mood'::regtype"),
+        "s.t|twin|s.twin|s.mood"
+    );
+    sql.run("SET search_path = s, public; CREATE SEQUENCE n; CREATE VIEW v AS SELECT n.is_called FROM n");
+    assert_eq!(sql.one("TABLE v"), "false");
+    assert_eq!(
+        sql.one("SELECT 't'::regclass, 'twin'::regclass, 'public.twin'::regclass, 'mood'::regtype"),
+        "t|twin|public.twin|mood"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_table_is_visible('s.twin'::regclass), pg_table_is_visible('public.twin'::regclass)"),
+        "true|false"
+    );
+}

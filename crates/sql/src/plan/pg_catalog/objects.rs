@@ -16,6 +16,7 @@ use crate::front::{columns_of_view, type_of_stored};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::partition;
 use crate::plan::relations::Relations;
+use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
 /// The one owner of everything.
@@ -279,6 +280,7 @@ pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
 pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let namespace = schema_number(relations, &one.schema);
+        let persistence = persistence(&one.schema);
         let stored = one.table.as_ref();
         let schema = stored.map(|table| &table.schema);
         let is_indexed = schema.is_some_and(|schema| !schema.indexes.is_empty());
@@ -327,7 +329,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 "relhastriggers",
                 stored.is_some_and(|table| refers(relations, table)).into(),
             ),
-            ("relpersistence", "p".into()),
+            ("relpersistence", persistence.into()),
             ("relreplident", "d".into()),
             ("relispopulated", true.into()),
         ]);
@@ -351,7 +353,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                     .into(),
                 ),
                 ("relnatts", (index.columns.len() as i64).into()),
-                ("relpersistence", "p".into()),
+                ("relpersistence", persistence.into()),
                 ("relreplident", "n".into()),
                 ("relispopulated", true.into()),
             ]);
@@ -365,11 +367,16 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relowner", owner(relations, &sequence.id.into()).into()),
             ("relacl", grants(relations, &sequence.id.into()).into()),
             ("relkind", "S".into()),
-            ("relpersistence", "p".into()),
+            ("relpersistence", persistence(schema).into()),
             ("relreplident", "n".into()),
             ("relispopulated", true.into()),
         ]);
     }
+}
+
+/// Whether relations of a schema are temporary or permanent.
+fn persistence(schema: &str) -> &'static str {
+    if temporary_schema(schema) { "t" } else { "p" }
 }
 
 /// Sequences with their numbers.
