@@ -18,6 +18,7 @@ mod like;
 mod maintenance;
 mod named_query;
 mod partition;
+mod sequence_name;
 mod target;
 mod view;
 
@@ -36,21 +37,35 @@ use self::edits::Edits;
 pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;
 pub(crate) use self::partition::is_untyped;
+pub(crate) use self::sequence_name::name as sequence_name;
 pub(crate) use self::target::shorten;
-pub(crate) use self::view::{keep_text, written as written_query};
+pub(crate) use self::view::{keep_text, with_schema, written as written_query};
 
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
 pub(crate) const SYSTEM: &str = "overriding system value";
 const USER: &str = "overriding user value";
 
-/// Where OVERRIDING stood, in order, and which of the two.
-pub(crate) type Overridings = Vec<(Location, &'static str)>;
+/// Clauses that the grammar lacks: where each stood, in order.
+pub(crate) type Clauses = Vec<(Location, Clause)>;
+
+/// A clause that is taken out of a text, and put into its tree by [`mark`].
+#[derive(Clone)]
+pub(crate) enum Clause {
+    /// OVERRIDING, and which of the two.
+    Overriding(&'static str),
+    /// SEQUENCE NAME of an identity column.
+    SequenceName(String),
+}
 
 /// Changes the tokens of a text to what the parser understands.
-pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
+pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Clauses {
+    let mut clauses = Clauses::new();
     let present = Present::of(tokens);
     if present.inspects {
         inspect::adapt(tokens);
+    }
+    if present.identities {
+        sequence_name::take(tokens, &mut clauses);
     }
     if present.defines {
         order_sequence_options(tokens);
@@ -65,10 +80,11 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
         partition::adapt(tokens);
         named_query::adapt(tokens);
     }
-    match present.overrides {
-        true => take_overriding(tokens),
-        false => Overridings::new(),
+    if present.overrides {
+        take_overriding(tokens, &mut clauses);
     }
+    clauses.sort_by_key(|(at, _)| *at);
+    clauses
 }
 
 /// Words of a text that its forms begin with. Most texts have none, and stay as they are.
@@ -76,6 +92,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
 struct Present {
     inspects: bool,
     defines: bool,
+    identities: bool,
     overrides: bool,
 }
 
@@ -93,12 +110,12 @@ impl Present {
                 | Keyword::COMMENT
                 | Keyword::CONFLICT
                 | Keyword::SEQUENCE
-                | Keyword::IDENTITY
                 | Keyword::VACUUM
                 | Keyword::ANALYZE
                 | Keyword::COPY
                 | Keyword::EXPLAIN
                 | Keyword::ATOMIC => present.defines = true,
+                Keyword::IDENTITY => (present.defines, present.identities) = (true, true),
                 Keyword::NoKeyword if word.value.eq_ignore_ascii_case("OVERRIDING") => {
                     present.overrides = true;
                 }
@@ -109,37 +126,46 @@ impl Present {
     }
 }
 
-/// Puts each OVERRIDING that was taken out between two places into its INSERT, which may stand in
-/// WITH or in MERGE.
+/// Puts each clause that was taken out between two places into the tree. The INSERT of an
+/// OVERRIDING may stand in WITH or in MERGE.
 ///
 /// # Errors
-/// `42601` for an OVERRIDING without an INSERT.
+/// `42601` for an OVERRIDING without an INSERT, and for a SEQUENCE NAME of no column.
 pub(crate) fn mark(
     ast: &mut Ast,
-    found: &Overridings,
+    found: &Clauses,
     from: Location,
     to: Option<Location>,
 ) -> Result<()> {
     let inside = |at: &Location| to.is_none_or(|to| *at < to);
     let first = found.partition_point(|(at, _)| *at < from);
-    for (at, which) in found[first..].iter().take_while(|(at, _)| inside(at)) {
-        let mut nearest = Nearest {
-            before: *at,
-            start: None,
-            mark: None,
+    for (at, clause) in found[first..].iter().take_while(|(at, _)| inside(at)) {
+        let (placed, word) = match clause {
+            Clause::Overriding(which) => (mark_overriding(ast, *at, which), "OVERRIDING"),
+            Clause::SequenceName(name) => (sequence_name::mark(ast, *at, name), "SEQUENCE"),
         };
-        let _ = ast.visit(&mut nearest);
-        nearest.mark = nearest.start.is_some().then_some(*which);
-        if ast.visit(&mut nearest).is_continue() {
+        if !placed {
             let position = Position {
                 line: at.line,
                 column: at.column,
             };
-            let error = Error::new("42601", "syntax error at or near \"OVERRIDING\"");
+            let error = Error::new("42601", format!("syntax error at or near \"{word}\""));
             return Err(error.at(Some(position)));
         }
     }
     Ok(())
+}
+
+/// Marks the INSERT of an OVERRIDING; whether there is one.
+fn mark_overriding(ast: &mut Ast, at: Location, which: &'static str) -> bool {
+    let mut nearest = Nearest {
+        before: at,
+        start: None,
+        mark: None,
+    };
+    let _ = ast.visit(&mut nearest);
+    nearest.mark = nearest.start.is_some().then_some(which);
+    ast.visit(&mut nearest).is_break()
 }
 
 /// The INSERT that begins nearest before a place: first its beginning is looked for, then it is
@@ -217,8 +243,8 @@ fn marked_as(marked: &Expr) -> Option<&'static str> {
     known?.into_iter().find(|which| *which == ident.value)
 }
 
-fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
-    let (mut found, mut edits) = (Vec::new(), Edits::default());
+fn take_overriding(tokens: &mut Vec<TokenWithSpan>, found: &mut Clauses) {
+    let mut edits = Edits::default();
     let mut at = 0;
     while at < tokens.len() {
         let places = words(tokens, at, 3);
@@ -233,14 +259,13 @@ fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
             _ => None,
         };
         if let (Some(which), Some((last, _))) = (which, places.last()) {
-            found.push((tokens[at].span.start, which));
+            found.push((tokens[at].span.start, Clause::Overriding(which)));
             edits.take(at..last + 1);
             at = *last;
         }
         at += 1;
     }
     edits.make(tokens);
-    found
 }
 
 /// The next words from a token on, in upper case, with their places; fewer if something

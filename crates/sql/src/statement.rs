@@ -1,13 +1,15 @@
 //! Statements: SQL text, split and parsed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{
+    DiscardObject, Query, SetExpr, Statement as Ast, Visit, Visitor,
+};
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use freestone_frontend::{stack, syntax};
-
 use parking_lot::Mutex;
 
 use crate::advisor;
@@ -197,7 +199,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
 
 fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>> {
     let mut tokens = dialect::spaced(tokens);
-    let overridings = dialect::adapt(&mut tokens);
+    let clauses = dialect::adapt(&mut tokens);
     let with = |levels: usize, tokens| {
         Parser::new(&syntax::Dialect)
             .with_recursion_limit(levels)
@@ -207,13 +209,13 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
     // with a text is told from there: the grammar may hide that it came to its limit.
     if tokens.len() <= FEW {
         let mut parser = with(FLAT, tokens);
-        match parsed(&mut parser, sql, &overridings) {
+        match parsed(&mut parser, sql, &clauses) {
             Ok(statements) => return Ok(statements),
             Err(_) => tokens = parser.into_tokens(),
         }
     }
     stack::on_great_stack(move || {
-        let mut statements = parsed(&mut with(NESTING, tokens), sql, &overridings)?;
+        let mut statements = parsed(&mut with(NESTING, tokens), sql, &clauses)?;
         for statement in &mut statements {
             if let Some(ast) = Arc::get_mut(&mut statement.ast) {
                 syntax::balance(ast)?;
@@ -227,7 +229,7 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
 fn parsed(
     parser: &mut Parser<'_>,
     sql: &str,
-    overridings: &dialect::Overridings,
+    clauses: &dialect::Clauses,
 ) -> Result<Vec<Statement>> {
     let mut places = Places::of(sql);
     let mut statements = Vec::new();
@@ -263,7 +265,7 @@ fn parsed(
             }
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
-        dialect::mark(&mut ast, overridings, first.span.start, behind)?;
+        dialect::mark(&mut ast, clauses, first.span.start, behind)?;
         dialect::shorten(&mut ast);
         dialect::into_table(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim();
@@ -322,6 +324,23 @@ pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
         (Some(statement), true) => Ok(Arc::unwrap_or_clone(statement.ast)),
         _ => Err(Error::new("42601", "expected exactly one statement")),
     }
+}
+
+/// The names that the WITH clauses of a tree give, folded.
+pub(crate) fn names_of_with(tree: &impl Visit) -> HashSet<String> {
+    struct Given(HashSet<String>);
+    impl Visitor for Given {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+            self.0.extend(tables.map(|table| fold(&table.alias.name)));
+            ControlFlow::Continue(())
+        }
+    }
+    let mut given = Given(HashSet::new());
+    let _ = tree.visit(&mut given);
+    given.0
 }
 
 /// Places in a text, which are asked for from its beginning to its end: searched for from

@@ -82,7 +82,9 @@ impl Op {
 pub(super) fn register(c: &mut Catalogue) {
     for op in Op::ALL {
         let mut add = |left: Type, right: Type, kernel: Kernel| {
-            let stable = left.category() == right.category() && left != right;
+            // A moment is compared with a date or a time of the session's zone.
+            let zoned = |ty: &Type| matches!(ty, Type::TimestampTz(_));
+            let stable = zoned(&left) != zoned(&right);
             let operator = scalar(op.symbol(), &[left, right], Type::Bool, kernel);
             c.add_operator(if stable { operator.stable() } else { operator });
         };
@@ -662,9 +664,32 @@ fn counted(nulls: bool) -> Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{call, operate};
-    use super::super::{Session, resolve_operator};
+    use super::super::{Session, Volatility, resolve_operator};
     use super::*;
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringViewArray};
+
+    /// As PostgreSQL's catalogue has it: an index may compare a `bigint` with an `integer`.
+    #[test]
+    fn comparisons_depend_on_the_zone_alone() {
+        let (date, moment) = (Type::Date, Type::TimestampTz(None));
+        for (left, right, volatility) in [
+            (Type::Int8, Type::Int4, Volatility::Immutable),
+            (Type::Int2, Type::Int8, Volatility::Immutable),
+            (Type::Float4, Type::Float8, Volatility::Immutable),
+            (Type::Name, Type::Text, Volatility::Immutable),
+            (date.clone(), Type::Timestamp(None), Volatility::Immutable),
+            (moment.clone(), moment.clone(), Volatility::Immutable),
+            (date.clone(), moment.clone(), Volatility::Stable),
+            (moment, Type::Timestamp(None), Volatility::Stable),
+        ] {
+            for op in Op::ALL {
+                let types = [left.clone(), right.clone()];
+                let found = resolve_operator(op.symbol(), &types).unwrap();
+                let function = &found.function;
+                assert_eq!(function.volatility, volatility, "{types:?}");
+            }
+        }
+    }
 
     fn kernel(op: Op, types: &[Type], rows: usize, columns: &[Column]) -> Vec<Option<bool>> {
         let found = resolve_operator(op.symbol(), types).unwrap();

@@ -1,12 +1,19 @@
 //! Statements about views: `ALTER VIEW v RENAME TO w`, which the parser knows as `ALTER TABLE`, and
 //! the text of the query of CREATE VIEW, which the catalog tells as it was written.
 
-use datafusion::sql::sqlparser::ast::{CreateView, Statement as Ast};
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    CreateView, Expr, ObjectName, ObjectNamePart, Statement as Ast, visit_expressions,
+    visit_relations,
+};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::words;
+use crate::names::fold;
+use crate::statement::{names_of_with, parse_one};
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
@@ -78,6 +85,45 @@ fn query_of(text: &str) -> Option<&str> {
     (!query.contains("--")).then_some(query)
 }
 
+/// The text of a view's query with a schema before the names of relations and functions that
+/// have none, where it has some of these names.
+pub(crate) fn with_schema(
+    text: &str,
+    schema: &str,
+    has_relation: impl Fn(&str) -> bool,
+    has_function: impl Fn(&str) -> bool,
+) -> String {
+    let Ok(ast) = parse_one(text) else {
+        return text.to_owned();
+    };
+    let given = names_of_with(&ast);
+    let mut places = Vec::new();
+    let mut note = |name: &ObjectName, has: &dyn Fn(&str) -> bool| {
+        if let [ObjectNamePart::Identifier(only)] = name.0.as_slice()
+            && has(&fold(only))
+        {
+            places.push(offset(text, only.span.start));
+        }
+    };
+    let _ = visit_relations(&ast, |name| {
+        note(name, &|name| !given.contains(name) && has_relation(name));
+        ControlFlow::<()>::Continue(())
+    });
+    let _ = visit_expressions(&ast, |expr| {
+        if let Expr::Function(call) = expr {
+            note(&call.name, &has_function);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    places.sort_unstable();
+    places.dedup();
+    let mut whole = text.to_owned();
+    for place in places.into_iter().rev() {
+        whole.insert_str(place, &format!("{schema}."));
+    }
+    whole
+}
+
 /// The offset of a place in bytes.
 fn offset(text: &str, place: Location) -> usize {
     let before = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -90,7 +136,21 @@ fn offset(text: &str, place: Location) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::statement::parse_one;
+    use super::*;
+
+    #[test]
+    fn names_get_a_schema_where_they_stand() {
+        let known = |name: &str| matches!(name, "t" | "Odd t" | "c" | "f");
+        for (text, whole) in [
+            ("SELECT t.a FROM t", "SELECT t.a FROM s.t"),
+            (
+                "WITH c AS (SELECT f(1) FROM \"Odd t\" x,\n T) SELECT 'é', (TABLE t) FROM c, u.t",
+                "WITH c AS (SELECT s.f(1) FROM s.\"Odd t\" x,\n s.T) SELECT 'é', (TABLE s.t) FROM c, u.t",
+            ),
+        ] {
+            assert_eq!(with_schema(text, "s", known, known), whole);
+        }
+    }
 
     #[test]
     fn views_are_renamed_as_tables() {

@@ -17,12 +17,14 @@ use freestone_frontend::types::{Reg, Type};
 
 use super::objects::Numbers;
 
+use crate::dialect::with_schema;
 use crate::error::Result;
-use crate::names::{quoted, shown_schema};
+use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::{self, objects, procedures, routines};
 use crate::plan::relations::Relations;
+use crate::session::{has_function, has_rows};
 
 /// Functions that say of any object of a kind that it is found by its name alone.
 const VISIBLE: [&str; 11] = [
@@ -183,9 +185,10 @@ pub(super) fn functions(
         }
         "pg_get_viewdef" => {
             let definitions = texts("pg_class", "oid", "reldefinition")?;
-            // pg_dump takes the last character away.
+            // pg_dump takes the last character away, and restores views without a path.
             let ended = definitions.iter();
-            let ended = ended.map(|(number, text)| (*number, format!("{text};")));
+            let ended =
+                ended.map(|(number, text)| (*number, format!("{};", shown_query(relations, text))));
             let definitions = Arc::new(ended.collect::<HashMap<_, _>>());
             let mut all = of_number(
                 "pg_get_viewdef",
@@ -606,4 +609,17 @@ fn default_rights(kind: &str, owner: &str) -> Vec<String> {
     }
     rights.push(format!("{owner}={own}/{owner}"));
     rights
+}
+
+/// The text of a view's query, in which names without a schema are of the default one, as the
+/// path of the session finds it.
+fn shown_query(relations: &Relations<'_>, text: &str) -> String {
+    let path = relations.path();
+    if path.is_none_or(|path| path.iter().any(|name| meant_schema(name) == DEFAULT_SCHEMA)) {
+        return text.to_owned();
+    }
+    let catalog = relations.snapshot.catalog();
+    let relation = |name: &str| has_rows(catalog, DEFAULT_SCHEMA, name);
+    let function = |name: &str| has_function(catalog, DEFAULT_SCHEMA, name);
+    with_schema(text, shown_schema(DEFAULT_SCHEMA), relation, function)
 }

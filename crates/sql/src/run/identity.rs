@@ -18,9 +18,10 @@ use freestone_storage::{
 
 use super::Run;
 use super::sequence::{definition, is_whole, nextval_of};
+use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
-use crate::names::{DEFAULT_SCHEMA, Name, quoted};
+use crate::names::{DEFAULT_SCHEMA, Name, named, quoted};
 use crate::types::column_type;
 use crate::values::assign;
 
@@ -30,6 +31,8 @@ pub(super) struct NewIdentity {
     column: usize,
     always: bool,
     sequence: SequenceDefinition,
+    /// SEQUENCE NAME, as written.
+    called: Option<String>,
 }
 
 /// What an INSERT does about values for identity columns.
@@ -169,6 +172,7 @@ impl NewIdentity {
             column,
             always: generated == GeneratedAs::Always,
             sequence: definition(kind, options)?,
+            called: options.iter().find_map(sequence_name).map(str::to_owned),
         })
     }
 
@@ -178,6 +182,7 @@ impl NewIdentity {
             column,
             always,
             sequence,
+            called: None,
         }
     }
 
@@ -201,7 +206,17 @@ impl NewIdentity {
         };
         let numbered = (1..).map(|number| format!("{called}{number}"));
         let mut names = std::iter::once(called.clone()).chain(numbered);
-        let called = names.find(|called| !taken(called)).unwrap_or(called);
+        let called = match self.called.as_deref() {
+            Some(text) => {
+                let own = named(text)?;
+                if text.contains('.') && own.schema != name.schema {
+                    let message = "sequence must be in same schema as table it is linked to";
+                    return Err(Error::new("55000", message));
+                }
+                own.name
+            }
+            None => names.find(|called| !taken(called)).unwrap_or(called),
+        };
         let sequence = edit.create_sequence(&name.schema, &called, self.sequence)?;
         let full = match name.schema.as_str() {
             DEFAULT_SCHEMA => quoted(&called),

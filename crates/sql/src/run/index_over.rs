@@ -94,7 +94,11 @@ impl Run<'_> {
             let message = format!("cannot use subquery in index {what}");
             return Err(Error::unsupported(message));
         }
-        let expr = Declared::from(self, name, TableSchema::default()).without_table(expr);
+        let mut expr = Declared::from(self, name, TableSchema::default()).without_table(expr);
+        // Brackets that are shown around a condition are none of it.
+        while let Expr::Nested(inner) = expr {
+            expr = *inner;
+        }
         let columns = columns_of(schema, &name.name)?;
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let ty = type_of_expression(&relations, &expr, &columns)?;

@@ -11,6 +11,7 @@ use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
 use super::Run;
 use super::alter_sequence::owner;
 use super::create::unknown_schema;
+use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
 use crate::names::{Name, fold_part, named, table_name};
@@ -175,6 +176,8 @@ pub(super) fn definition(
     let mut start = None;
     for option in options {
         match option {
+            // Its owner knows it.
+            option if sequence_name(option).is_some() => {}
             SequenceOptions::IncrementBy(..)
             | SequenceOptions::MinValue(None)
             | SequenceOptions::MaxValue(None) => {}

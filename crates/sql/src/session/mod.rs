@@ -58,6 +58,7 @@ pub(crate) use modes::{AskedModes, Modes};
 pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
+pub(crate) use path::{has_function, has_rows};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::executed;

@@ -12,8 +12,7 @@ use datafusion::sql::sqlparser::ast::{
     AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, Delete, Expr,
     ForeignKeyConstraint, FromTable, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
-    TableObject, Value, ValueWithSpan, VisitMut, VisitorMut, visit_expressions_mut,
-    visit_relations_mut,
+    TableObject, Value, ValueWithSpan, visit_expressions_mut, visit_relations_mut,
 };
 use freestone_storage::Catalog;
 
@@ -22,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::names::{Name, fold_part, meant_schema, named, quoted};
 use crate::plan::relations::path_of;
 use crate::run::Run;
-use crate::statement::changing;
+use crate::statement::{changing, names_of_with};
 
 /// The schemas of a path as it was set, under the names that they are kept by; `None` for the
 /// path that every session begins with.
@@ -113,7 +112,8 @@ fn has_sequence(catalog: &Catalog, schema: &str, name: &str) -> bool {
     catalog.sequence(schema, name).is_some()
 }
 
-fn has_rows(catalog: &Catalog, schema: &str, name: &str) -> bool {
+/// Whether a schema has a table, a view or a sequence of a name.
+pub(crate) fn has_rows(catalog: &Catalog, schema: &str, name: &str) -> bool {
     has_relation(catalog, schema, name) || has_sequence(catalog, schema, name)
 }
 
@@ -127,7 +127,8 @@ fn has_index(catalog: &Catalog, schema: &str, name: &str) -> bool {
         || tables.any(|table| table.schema.keys.iter().any(|key| key.name == name))
 }
 
-fn has_function(catalog: &Catalog, schema: &str, name: &str) -> bool {
+/// Whether a schema has a function of a name.
+pub(crate) fn has_function(catalog: &Catalog, schema: &str, name: &str) -> bool {
     let mut all = catalog.functions(schema);
     all.any(|(signature, _)| {
         let rest = signature.strip_prefix(name);
@@ -303,20 +304,7 @@ impl Looked<'_> {
 
     /// The query of a view, which is looked up without the path.
     fn query(&self, query: &mut Query) {
-        struct Given(Vec<String>);
-        impl VisitorMut for Given {
-            type Break = ();
-
-            fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-                let tables = query.with.iter().flat_map(|with| &with.cte_tables);
-                let parts =
-                    tables.map(|table| ObjectNamePart::Identifier(table.alias.name.clone()));
-                self.0.extend(parts.filter_map(|part| fold_part(&part)));
-                ControlFlow::Continue(())
-            }
-        }
-        let mut given = Given(Vec::new());
-        let _ = query.visit(&mut given);
+        let given = names_of_with(query);
         let _: ControlFlow<()> = visit_relations_mut(query, |name| {
             let [only] = name.0.as_slice() else {
                 return ControlFlow::Continue(());
@@ -326,7 +314,7 @@ impl Looked<'_> {
                 .path
                 .iter()
                 .any(|schema| has_rows(self.catalog, schema, &folded));
-            if known && !given.0.contains(&folded) {
+            if known && !given.contains(&folded) {
                 self.qualify(name, has_rows);
             }
             ControlFlow::Continue(())

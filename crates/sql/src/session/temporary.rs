@@ -12,8 +12,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::sql::sqlparser::ast::{
-    CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType, OnCommit, Query,
-    Statement as Ast, Visit, Visitor, visit_relations, visit_relations_mut,
+    CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType, OnCommit,
+    Statement as Ast, visit_relations, visit_relations_mut,
 };
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
@@ -22,6 +22,7 @@ use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::names::fold_part;
 use crate::run::Run;
+use crate::statement::names_of_with;
 
 /// What the schemas of sessions begin with, and what statements call their own.
 const PREFIX: &str = "pg_temp_";
@@ -94,7 +95,7 @@ impl Session {
         let own = Own {
             schema,
             catalog: run.snapshot.catalog(),
-            given: given(ast),
+            given: names_of_with(ast),
         };
         let mut ast = ast.clone();
         let makes = own.adapt(&mut ast)?;
@@ -154,25 +155,6 @@ impl Drop for Session {
             let _ = self.drop_temporary();
         }
     }
-}
-
-/// The names that a statement's WITH clauses give.
-fn given(ast: &Ast) -> HashSet<String> {
-    struct Given(HashSet<String>);
-    impl Visitor for Given {
-        type Break = ();
-
-        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-            let tables = query.with.iter().flat_map(|with| &with.cte_tables);
-            let names = tables.map(|table| table.alias.name.clone());
-            self.0
-                .extend(names.filter_map(|name| fold_part(&ObjectNamePart::Identifier(name))));
-            ControlFlow::Continue(())
-        }
-    }
-    let mut given = Given(HashSet::new());
-    let _ = ast.visit(&mut given);
-    given.0
 }
 
 /// A session's temporary tables, for one statement.

@@ -136,3 +136,40 @@ fn definitions_of_views_can_be_run_again() {
         }
     }
 }
+
+/// As pg_dump asks: a view comes after what it reads, a sequence with its column.
+#[test]
+fn what_depends_on_what() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s; CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY, a INT);
+         CREATE SEQUENCE n; CREATE FUNCTION f(a INT) RETURNS INT LANGUAGE sql AS 'SELECT $1';
+         CREATE VIEW v AS WITH t AS (SELECT f(1) AS a) SELECT t.a, n.is_called FROM t, n;
+         CREATE VIEW w AS SELECT v.a FROM v JOIN public.t ON t.a = v.a",
+    );
+    assert_eq!(
+        sql.sorted(
+            "SELECT coalesce(r.ev_class, d.objid)::regclass, deptype, refclassid::regclass, \
+             CASE refclassid WHEN 1259 THEN refobjid::regclass::text ELSE refobjid::regproc::text END, \
+             refobjsubid FROM pg_depend d LEFT JOIN pg_rewrite r ON r.oid = d.objid"
+        ),
+        [
+            "t_id_seq|i|pg_class|t|1",
+            "v|i|pg_class|v|0",
+            "v|n|pg_class|n|0",
+            "v|n|pg_proc|f|0",
+            "w|i|pg_class|w|0",
+            "w|n|pg_class|t|0",
+            "w|n|pg_class|v|0",
+        ]
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_viewdef('w')"),
+        "SELECT v.a FROM v JOIN public.t ON t.a = v.a;"
+    );
+    sql.run("SET search_path = ''");
+    assert_eq!(
+        sql.one("SELECT pg_get_viewdef('public.v')"),
+        "WITH t AS (SELECT public.f(1) AS a) SELECT t.a, n.is_called FROM t, public.n;"
+    );
+}

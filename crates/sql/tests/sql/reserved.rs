@@ -71,6 +71,6 @@ fn they_can_be_declared_anew() {
             "SELECT pg_get_indexdef(indexrelid) FROM pg_index i JOIN pg_class c \
              ON c.oid = i.indexrelid WHERE c.relname = 'unique'"
         ),
-        "CREATE UNIQUE INDEX \"unique\" ON public.\"order\" USING csb (\"user\")"
+        "CREATE UNIQUE INDEX \"unique\" ON public.\"order\" USING btree (\"user\")"
     );
 }

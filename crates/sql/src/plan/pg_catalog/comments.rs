@@ -2,12 +2,20 @@
 
 use super::facts::Facts;
 use super::keys::numbered;
-use super::objects::{described, index_number};
-use super::{CLASSES, CONSTRAINTS};
+use super::objects::{described, index_number, schema_number};
+use super::{CLASSES, CONSTRAINTS, SCHEMAS};
+use crate::names::DEFAULT_SCHEMA;
 use crate::plan::relations::Relations;
 
-/// Comments on tables, columns, indexes and constraints.
+/// Comments on tables, columns, indexes and constraints, and that of the default schema, for
+/// which pg_dump looks.
 pub(super) fn descriptions(relations: &Relations<'_>, facts: &mut Facts) {
+    facts.add([
+        ("objoid", schema_number(relations, DEFAULT_SCHEMA).into()),
+        ("classoid", SCHEMAS.into()),
+        ("objsubid", 0.into()),
+        ("description", "standard public schema".into()),
+    ]);
     for one in described(relations) {
         let Some(table) = &one.table else { continue };
         let comments = &table.schema.comments;

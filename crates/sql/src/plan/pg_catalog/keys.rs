@@ -1,14 +1,16 @@
 //! Indexes and constraints.
 
 use datafusion::sql::sqlparser::ast::Expr;
-use freestone_storage::{Column, Deferral, ForeignAction, IndexDefinition, Table, UserTypeKind};
+use freestone_storage::{
+    Column, Deferral, ForeignAction, IndexDefinition, IndexKind, Table, UserTypeKind,
+};
 
 use super::CONSTRAINTS;
 use super::facts::{Fact, Facts};
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
 };
-use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
+use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::plan::expression::{condition_of, parse_expr, printed};
 use crate::plan::relations::Relations;
 
@@ -52,10 +54,14 @@ fn expressions(table: &Table, index: &IndexDefinition) -> Option<String> {
 }
 
 /// The name of a table by which it is found: without its schema where that is looked in anyway.
-fn found_by(schema: &str, table: &str) -> String {
-    match schema {
-        DEFAULT_SCHEMA => quoted(table),
-        _ => format!("{}.{}", quoted(schema), quoted(table)),
+fn found_by(relations: &Relations<'_>, schema: &str, table: &str) -> String {
+    let is_found = match relations.path() {
+        None => schema == DEFAULT_SCHEMA,
+        Some(path) => path.iter().any(|name| meant_schema(name) == schema),
+    };
+    match is_found {
+        true => quoted(table),
+        false => format!("{}.{}", quoted(shown_schema(schema)), quoted(table)),
     }
 }
 
@@ -76,10 +82,20 @@ fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
         quoted(&index.name),
         quoted(shown_schema(schema)),
         quoted(&table.name),
-        index.kind,
+        access_method(index.kind),
         listed(table, &index.columns),
         condition.unwrap_or_default()
     )
+}
+
+/// The kind of an index by the name that PostgreSQL has for it, so that what is dumped here is
+/// restored there; kinds that it lacks have their own.
+fn access_method(kind: IndexKind) -> &'static str {
+    match kind {
+        IndexKind::Csb => "btree",
+        IndexKind::Inverted => "inverted",
+        IndexKind::Bloom => "bloom",
+    }
 }
 
 /// The key that an index is of, and whether it is the primary one.
@@ -239,7 +255,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             let mut definition = format!(
                 "FOREIGN KEY ({}) REFERENCES {}({})",
                 listed(table, &foreign.columns),
-                found_by(parent_schema, &parent.name),
+                found_by(relations, parent_schema, &parent.name),
                 listed(parent, &foreign.parent_columns)
             );
             for (word, action) in [("UPDATE", foreign.on_update), ("DELETE", foreign.on_delete)] {
@@ -327,4 +343,4 @@ fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
 }
 
 /// How rows are found, for `pg_am`.
-pub(super) const ACCESS: [(i64, &str, &str); 2] = [(2, "heap", "t"), (BTREE, "csb", "i")];
+pub(super) const ACCESS: [(i64, &str, &str); 2] = [(2, "heap", "t"), (BTREE, "btree", "i")];

@@ -9,6 +9,7 @@
 mod columns;
 mod comments;
 mod composites;
+mod depends;
 pub(crate) mod facts;
 mod keys;
 pub(crate) mod objects;
@@ -111,6 +112,8 @@ pub(crate) fn rows(
 
 /// The number of `pg_class` among tables.
 const CLASSES: i64 = 1259;
+/// The number of `pg_namespace`.
+const SCHEMAS: i64 = 2615;
 /// The number of `pg_constraint`.
 const CONSTRAINTS: i64 = 2606;
 
@@ -156,6 +159,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
             types::created(relations, facts);
             types::of_rows(relations, facts);
         }
+        "pg_depend" => depends::dependencies(relations, facts),
+        "pg_rewrite" => depends::rules(relations, facts),
         "pg_partitioned_table" => objects::partitioned(relations, facts),
         "pg_inherits" => objects::inherited(relations, facts),
         "pg_enum" => types::labels(relations, facts),

@@ -466,6 +466,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                     ("attalign", "i".into()),
                     ("attcompression", "".into()),
                     ("attislocal", true.into()),
+                    ("attstattarget", (-1).into()),
                 ]);
             }
         }

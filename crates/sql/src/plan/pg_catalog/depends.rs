@@ -1,0 +1,135 @@
+//! What depends on what: `pg_depend`, and the rules of views that it goes through.
+//!
+//! pg_dump makes a view after the tables, sequences and functions that it reads, and the
+//! sequence of an identity column with its table. Left out are types, defaults and keys.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, ObjectNamePart, Statement, visit_expressions, visit_relations,
+};
+
+use super::facts::Facts;
+use super::objects::{Described, SEQUENCES, VIEWS, described, relation_numbers};
+use super::{CLASSES, routines};
+use crate::names::{DEFAULT_SCHEMA, fold, meant_schema};
+use crate::plan::relations::Relations;
+use crate::statement::{names_of_with, parse_one};
+
+/// The number of `pg_rewrite` among tables, of `pg_proc`,
+const RULES: i64 = 2618;
+const FUNCTIONS: i64 = 1255;
+/// and that of the rule of the first view.
+const FIRST_RULE: i64 = 0xd000_0000;
+
+fn rule_of(view: &Described) -> i64 {
+    FIRST_RULE + view.number - VIEWS
+}
+
+fn views<'a>(relations: &'a Relations<'_>) -> impl Iterator<Item = &'a Described> {
+    described(relations)
+        .iter()
+        .filter(|one| one.table.is_none())
+}
+
+/// The rule of each view.
+pub(super) fn rules(relations: &Relations<'_>, facts: &mut Facts) {
+    for view in views(relations) {
+        facts.add([
+            ("oid", rule_of(view).into()),
+            ("rulename", "_RETURN".into()),
+            ("ev_class", view.number.into()),
+            ("ev_type", "1".into()),
+            ("ev_enabled", "O".into()),
+            ("is_instead", true.into()),
+        ]);
+    }
+}
+
+/// Sequences of identity columns, and the relations and functions that views read.
+pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
+    let mut add =
+        |(class, object): (i64, i64), (of, referred, part): (i64, i64, i64), kind: &str| {
+            facts.add([
+                ("classid", class.into()),
+                ("objid", object.into()),
+                ("objsubid", 0.into()),
+                ("refclassid", of.into()),
+                ("refobjid", referred.into()),
+                ("refobjsubid", part.into()),
+                ("deptype", kind.into()),
+            ]);
+        };
+    for one in described(relations) {
+        for ((_, _, column), part) in one.columns.iter().zip(1..) {
+            let identity = column.as_ref().and_then(|column| column.identity);
+            let mut sequences = relations.snapshot.all_sequences().zip(SEQUENCES..);
+            let own = identity.and_then(|identity| {
+                sequences.find(|((_, sequence), _)| sequence.id == identity.sequence)
+            });
+            if let Some((_, sequence)) = own {
+                add((CLASSES, sequence), (CLASSES, one.number, part), "i");
+            }
+        }
+    }
+    for view in views(relations) {
+        let rule = (RULES, rule_of(view));
+        add(rule, (CLASSES, view.number, 0), "i");
+        let Some(query) = view
+            .definition
+            .as_deref()
+            .and_then(|text| parse_one(text).ok())
+        else {
+            continue;
+        };
+        for (class, number) in read_by(relations, &query) {
+            add(rule, (class, number, 0), "n");
+        }
+    }
+}
+
+/// The relations and the functions of users that a query reads, by table and number.
+fn read_by(relations: &Relations<'_>, query: &Statement) -> Vec<(i64, i64)> {
+    let given = names_of_with(query);
+    let (mut tables, mut functions) = (Vec::new(), Vec::new());
+    let _ = visit_relations(query, |name| {
+        let named = parts(name);
+        tables.extend(named.filter(|(schema, name)| schema.is_some() || !given.contains(name)));
+        ControlFlow::<()>::Continue(())
+    });
+    let _ = visit_expressions(query, |expr| {
+        if let Expr::Function(call) = expr {
+            functions.extend(parts(&call.name));
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    let is = |known: (&str, &str), named: &(Option<String>, String)| {
+        let schema = named.0.as_deref().unwrap_or(DEFAULT_SCHEMA);
+        meant_schema(schema) == known.0 && named.1 == known.1
+    };
+    let mut found = Vec::new();
+    for (number, schema, name) in relation_numbers(&relations.snapshot) {
+        if tables.iter().any(|named| is((schema, &name), named)) {
+            found.push((CLASSES, number));
+        }
+    }
+    for (schema, routine) in routines::all(relations) {
+        if functions
+            .iter()
+            .any(|named| is((schema, &routine.name), named))
+        {
+            found.push((FUNCTIONS, routines::number(schema, &routine)));
+        }
+    }
+    found
+}
+
+/// The schema, if it is there, and the name of a relation or a function.
+fn parts(name: &ObjectName) -> Option<(Option<String>, String)> {
+    let part = |part: &ObjectNamePart| part.as_ident().map(fold);
+    match name.0.as_slice() {
+        [only] => Some((None, part(only)?)),
+        [schema, last] => Some((part(schema), part(last)?)),
+        _ => None,
+    }
+}
