@@ -22,6 +22,7 @@ use crate::plan::pg_catalog::objects::{
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines};
 use crate::plan::relations::Relations;
+use crate::session::PG_TEMP;
 use crate::statement::parse_one;
 
 /// Names and numbers in one snapshot.
@@ -40,6 +41,8 @@ pub(crate) struct Numbers {
     routines: Vec<Numbered>,
     /// Where names without a schema are looked up.
     path: Vec<String>,
+    /// The schema of the session's temporary relations.
+    own: Option<String>,
 }
 
 /// A function whose body is SQL.
@@ -97,6 +100,7 @@ impl Numbers {
                 name: routine.name,
             });
         }
+        all.own = relations.own_schema();
         all.path = match relations.path() {
             Some(path) => path
                 .iter()
@@ -162,8 +166,13 @@ impl Numbers {
 
     /// Whether a relation is found by its name alone; `None` if there is none of the number.
     pub(super) fn is_visible(&self, number: i64) -> Option<bool> {
-        let (schema, _) = self.classes.get(&number)?;
-        Some(schema == DEFAULT_SCHEMA || schema == PG_CATALOG)
+        let (schema, name) = self.classes.get(&number)?;
+        let Some(own) = &self.own else {
+            return Some(schema == DEFAULT_SCHEMA || schema == PG_CATALOG);
+        };
+        let hidden = self.class(Some(own), name).is_some();
+        let found = !hidden && (schema == DEFAULT_SCHEMA || schema == PG_CATALOG);
+        Some(schema == own || found)
     }
 
     /// The name of a type with its length or digits, as `format_type` gives it.
@@ -200,6 +209,7 @@ impl Numbers {
             self.class_numbers.get(&full).copied()
         };
         match schema {
+            Some(PG_TEMP) => of(self.own.as_deref()?),
             Some(schema) => of(schema),
             None => of(PG_CATALOG).or_else(|| of(DEFAULT_SCHEMA)),
         }
@@ -326,7 +336,7 @@ impl Objects for Numbers {
                 let (schema, name) = self.classes.get(&number)?;
                 Some(match self.is_visible(number) {
                     Some(true) => quoted(name),
-                    _ => format!("{}.{}", quoted(schema), quoted(name)),
+                    _ => format!("{}.{}", quoted(shown_schema(schema)), quoted(name)),
                 })
             }
             Reg::Type => match self.type_name(number, None).as_str() {

@@ -20,7 +20,7 @@ use super::Run;
 use super::sequence::{definition, is_whole, nextval_of};
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
-use crate::names::{DEFAULT_SCHEMA, Name, quoted};
+use crate::names::{DEFAULT_SCHEMA, Name, named, quoted};
 use crate::types::column_type;
 use crate::values::assign;
 
@@ -243,7 +243,7 @@ impl Run<'_> {
     pub(super) fn check_sequences(&self, expr: &Expr) -> Result<()> {
         let catalog = self.snapshot.catalog();
         let found = visit_expressions(expr, |part| {
-            let known = nextval_of(part).map(|name| sequence_named(catalog, name));
+            let known = nextval_of(part).map(|text| sequence_named(catalog, &named(text)?));
             match known {
                 Some(Err(error)) => ControlFlow::Break(error),
                 _ => ControlFlow::Continue(()),
@@ -279,7 +279,7 @@ impl Run<'_> {
     /// The sequence in `nextval('text')`, if numbers may be taken from it.
     fn taken_from(&self, text: &str) -> Result<&Arc<Sequence>> {
         let catalog = self.snapshot.catalog();
-        usable(&self.rights(catalog), catalog, text, "nextval")
+        usable(&self.rights(catalog), catalog, &named(text)?, "nextval")
     }
 }
 

@@ -95,6 +95,7 @@ pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
+pub(crate) use sequence::drop_defaults;
 pub(crate) use transaction::{at_point, changes_rows};
 pub(crate) use with::{given, with_before};
 

@@ -20,6 +20,7 @@ mod reading;
 mod settings;
 mod setup;
 mod temporary;
+mod texts;
 mod transaction;
 mod zone;
 
@@ -58,6 +59,7 @@ pub(crate) use modes::{AskedModes, Modes};
 pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
+pub(crate) use path::of_column;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::executed;
@@ -65,7 +67,7 @@ pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
 };
 pub(crate) use setup::{OwnOptions, template};
-pub(crate) use temporary::{remove_left, temporary_schema};
+pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
 pub(crate) use transaction::{Block, Open};
 
 /// When the transaction around a statement began, in microseconds since 1970.

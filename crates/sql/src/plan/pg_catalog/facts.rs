@@ -18,12 +18,20 @@ use freestone_frontend::types::arrays::from_lists;
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fact {
+    /// A number that is not known.
+    Null,
     Number(i64),
     Real(f32),
     Text(String),
     Truth(bool),
     Numbers(Vec<i64>),
     Texts(Vec<String>),
+}
+
+impl From<Option<i64>> for Fact {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(Self::Null, Self::Number)
+    }
 }
 
 impl From<i64> for Fact {
@@ -139,7 +147,10 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
             facts.map(|fact| number(fact) as i32),
         )),
         Type::Int8 | Type::Oid | Type::Reg(_) => {
-            Arc::new(Int64Array::from_iter_values(facts.map(number)))
+            Arc::new(Int64Array::from_iter(facts.map(|fact| match fact {
+                Some(Fact::Null) => None,
+                fact => Some(number(fact)),
+            })))
         }
         Type::Float4 => Arc::new(Float32Array::from_iter_values(facts.map(
             |fact| match fact {

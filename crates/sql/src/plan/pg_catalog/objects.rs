@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, Object, PartitionBound, PartitionStrategy, Sequence, Table, TableId,
-    TableSchema, TypeId,
+    Catalog, Column, Object, PartitionBound, PartitionStrategy, Privileges, Sequence, Table,
+    TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
@@ -16,6 +16,7 @@ use crate::front::{columns_of_view, type_of_stored};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::partition;
 use crate::plan::relations::Relations;
+use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
 /// The one owner of everything.
@@ -275,6 +276,14 @@ pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// The letter for relations that go with their session, or for those that stay.
+fn persistence(schema: &str) -> &'static str {
+    match temporary_schema(schema) {
+        true => "t",
+        false => "p",
+    }
+}
+
 /// Tables, views, indexes and sequences.
 pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -327,7 +336,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 "relhastriggers",
                 stored.is_some_and(|table| refers(relations, table)).into(),
             ),
-            ("relpersistence", "p".into()),
+            ("relpersistence", persistence(&one.schema).into()),
             ("relreplident", "d".into()),
             ("relispopulated", true.into()),
         ]);
@@ -351,7 +360,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                     .into(),
                 ),
                 ("relnatts", (index.columns.len() as i64).into()),
-                ("relpersistence", "p".into()),
+                ("relpersistence", persistence(&one.schema).into()),
                 ("relreplident", "n".into()),
                 ("relispopulated", true.into()),
             ]);
@@ -365,7 +374,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relowner", owner(relations, &sequence.id.into()).into()),
             ("relacl", grants(relations, &sequence.id.into()).into()),
             ("relkind", "S".into()),
-            ("relpersistence", "p".into()),
+            ("relpersistence", persistence(schema).into()),
             ("relreplident", "n".into()),
             ("relispopulated", true.into()),
         ]);
@@ -504,11 +513,16 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Sequences by their names.
+/// Sequences by their names, but for temporary ones of other sessions.
 pub(super) fn sequence_views(relations: &Relations<'_>, facts: &mut Facts) {
-    for (schema, sequence) in relations.snapshot.all_sequences() {
-        let definition = &sequence.definition;
+    let rights = relations.own_rights();
+    let all = relations.snapshot.all_sequences();
+    for (schema, sequence) in all.filter(|(schema, _)| !relations.is_of_other(schema)) {
+        let (definition, position) = (&sequence.definition, sequence.position());
+        let any = [Privileges::SELECT, Privileges::USAGE];
+        let known = position.given && any.iter().any(|one| rights.may(&sequence.id.into(), *one));
         facts.add([
+            ("last_value", known.then_some(position.value).into()),
             ("schemaname", shown_schema(schema).into()),
             ("sequencename", sequence.name.as_str().into()),
             (
@@ -561,6 +575,12 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
             ]);
         }
     }
+}
+
+/// The sequence of a number, and its schema.
+pub(crate) fn sequence_numbered(catalog: &Catalog, number: i64) -> Option<(&str, &Arc<Sequence>)> {
+    let place = number.checked_sub(SEQUENCES)?;
+    catalog.all_sequences().nth(usize::try_from(place).ok()?)
 }
 
 /// Numbers, schemas and names of all relations, indexes among them.
