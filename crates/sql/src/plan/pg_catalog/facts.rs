@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
-    ListArray, StringViewArray, new_null_array,
+    ListArray, StringViewArray, TimestampMicrosecondArray, new_null_array,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field};
 
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::from_lists;
+
+/// The zone that instants are kept in.
+const UTC: &str = "+00:00";
 
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +164,14 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         Type::Float8 => Arc::new(Float64Array::from_iter_values(
             facts.map(|fact| number(fact) as f64),
         )),
+        Type::TimestampTz(_) => {
+            let micros = facts.map(|fact| match fact {
+                Some(Fact::Number(micros)) => Some(*micros),
+                _ => None,
+            });
+            let micros = TimestampMicrosecondArray::from_iter(micros);
+            Arc::new(micros.with_timezone(UTC))
+        }
         Type::Text | Type::Name | Type::CatalogChar | Type::Varchar(_) => {
             Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
                 Some(Fact::Text(text)) => Some(text.as_str()),

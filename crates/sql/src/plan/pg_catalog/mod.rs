@@ -10,6 +10,7 @@ mod columns;
 mod comments;
 mod composites;
 pub(crate) mod facts;
+mod kept;
 mod keys;
 pub(crate) mod objects;
 mod others;
@@ -158,6 +159,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         }
         "pg_partitioned_table" => objects::partitioned(relations, facts),
         "pg_inherits" => objects::inherited(relations, facts),
+        "pg_cursors" => kept::cursors(relations, facts),
+        "pg_prepared_statements" => kept::statements(relations, facts),
         "pg_enum" => types::labels(relations, facts),
         _ => others::fill(relations, name, facts),
     }
