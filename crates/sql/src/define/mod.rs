@@ -8,6 +8,8 @@
 mod syntax;
 
 use crate::error::Result;
+use crate::names::written_name;
+use crate::session::of_column;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
     Value,
@@ -90,13 +92,14 @@ pub(crate) enum Definition {
     },
 }
 
-/// Lets the name of the table, view or sequence that a statement changes be another one.
+/// Lets the names of the table, view, sequence or function that a statement changes, and of the
+/// table that a sequence goes with, be other ones.
 ///
 /// # Errors
-/// Syntax errors of the name.
-pub(crate) fn with_relation(
+/// Syntax errors of the names.
+pub(crate) fn with_relations(
     ast: &mut Ast,
-    change: impl FnOnce(&mut ObjectName, bool),
+    mut change: impl FnMut(&mut ObjectName, bool),
 ) -> Result<()> {
     let Ast::Call(call) = &*ast else {
         return Ok(());
@@ -105,11 +108,13 @@ pub(crate) fn with_relation(
         return Ok(());
     };
     let is_function = matches!(definition, Definition::AlterFunction { .. });
+    for column in definition.owners_mut() {
+        let mut name = written_name(column)?;
+        of_column(&mut name, |table| change(table, false));
+        *column = name.to_string();
+    }
     if let Some(written) = definition.relation_mut() {
-        let mut name = Parser::new(&PostgreSqlDialect {})
-            .try_with_sql(written)
-            .and_then(|mut parser| parser.parse_object_name(false))
-            .map_err(|error| crate::error::parser(&error))?;
+        let mut name = written_name(written)?;
         change(&mut name, is_function);
         *written = name.to_string();
         *ast = definition
@@ -249,6 +254,22 @@ impl Definition {
             | Self::AlterFunction { name, .. } => Some(name),
             _ => None,
         }
+    }
+
+    /// The columns that a sequence is to go with, as `table.column`.
+    fn owners_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let options = match self {
+            Self::AlterSequence {
+                name: _,
+                if_exists: _,
+                change: SequenceChange::Options(options),
+            } => options.as_mut_slice(),
+            _ => &mut [],
+        };
+        options.iter_mut().filter_map(|option| match option {
+            SequenceOption::OwnedBy(column) => column.as_mut(),
+            _ => None,
+        })
     }
 
     /// Its place in a tree.

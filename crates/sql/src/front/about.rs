@@ -24,7 +24,7 @@ use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::{self, objects, procedures, routines};
 use crate::plan::relations::Relations;
-use crate::session::{has_function, has_rows};
+use crate::session::{PG_TEMP, has_function, has_rows};
 
 /// Functions that say of any object of a kind that it is found by its name alone.
 const VISIBLE: [&str; 11] = [
@@ -534,10 +534,14 @@ fn serials(relations: &Relations<'_>) -> Result<Vec<Scalar>> {
         .zip(serial)
         .filter_map(|((of, name), serial)| Some(((number(of), text(name)?), number(serial))));
     let all: HashMap<(i64, String), i64> = all.collect();
+    let own = relations.own_schema();
     let sequences = objects::relation_numbers(&relations.snapshot).into_iter();
     let sequences = sequences.map(|(number, schema, name)| {
-        let schema = quoted(shown_schema(schema));
-        (number, format!("{schema}.{}", quoted(&name)))
+        let schema = match own.as_deref() == Some(schema) {
+            true => PG_TEMP,
+            false => shown_schema(schema),
+        };
+        (number, format!("{}.{}", quoted(schema), quoted(&name)))
     });
     let sequences: HashMap<i64, String> = sequences.collect();
     let kernel = f2::<Str, Str, Opt<Str>>(move |table, column| {

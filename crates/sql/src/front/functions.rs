@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, Volatility as Stability,
 };
 use freestone_frontend::functions::kernel::{Call, Column, Kernel};
-use freestone_frontend::functions::{Returns, Scalar, Volatility};
-use freestone_frontend::types::Type;
+use freestone_frontend::functions::{Returns, Scalar, Volatility, scalar};
+use freestone_frontend::types::{Reg, Type};
+use freestone_storage::Catalog;
 
 use crate::error::Error;
+use crate::names::quoted;
+use crate::plan::pg_catalog::objects::{relation_numbers, sequence_numbered};
 use crate::types::type_of;
 
 /// A function of DataFusion as one of the front, of any arguments that it takes.
@@ -28,6 +31,7 @@ pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scal
         // All of them take something, but for the last number that was taken.
         parameters: match name {
             "lastval" => Vec::new(),
+            "nextval" | "currval" | "setval" => vec![Type::Text],
             _ => vec![Type::Any],
         },
         variadic: Some(Type::Any),
@@ -43,6 +47,68 @@ pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scal
         },
         strict: false,
         kernel,
+    })
+}
+
+/// The overloads of a function of sequences that take a sequence by its number, as in
+/// `nextval(oid::regclass)`; none of other functions.
+pub(super) fn of_numbers(
+    name: &'static str,
+    function: &Arc<ScalarUDF>,
+    catalog: &Arc<Catalog>,
+) -> Vec<Arc<Scalar>> {
+    let more: &[&[Type]] = match name {
+        "nextval" | "currval" => &[&[]],
+        "setval" => &[&[Type::Int8], &[Type::Int8, Type::Bool]],
+        _ => &[],
+    };
+    let all = more.iter().map(|more| {
+        let mut parameters = vec![Type::Reg(Reg::Class)];
+        parameters.extend_from_slice(more);
+        let mut types = parameters.clone();
+        if let Some(first) = types.first_mut() {
+            *first = Type::Text;
+        }
+        let (function, catalog) = (Arc::clone(function), Arc::clone(catalog));
+        let kernel: Kernel = Arc::new(move |call, columns| {
+            let names = |column: &Column| -> Result<Column, Error> {
+                let numbers = cast(&column.array, &DataType::Int64)?;
+                let numbers = numbers.as_primitive::<Int64Type>().iter();
+                let names = numbers.map(|number| number.map(|one| numbered(&catalog, one)));
+                let names = names.map(Option::transpose);
+                let names: StringViewArray = names.collect::<Result<_, Error>>()?;
+                Ok(Column {
+                    array: Arc::new(names),
+                    constant: column.constant,
+                })
+            };
+            let mut columns = columns.to_vec();
+            if let Some(first) = columns.first_mut() {
+                *first = names(first).map_err(front_error)?;
+            }
+            let call = Call {
+                types: &types,
+                ..*call
+            };
+            called(&function, &call, &columns).map_err(front_error)
+        });
+        Arc::new(scalar(name, &parameters, Type::Int8, kernel).volatile())
+    });
+    all.collect()
+}
+
+/// The full name of a sequence by its number, as a text has it.
+fn numbered(catalog: &Catalog, number: i64) -> Result<String, Error> {
+    if let Some((schema, sequence)) = sequence_numbered(catalog, number) {
+        return Ok(format!("{}.{}", quoted(schema), quoted(&sequence.name)));
+    }
+    let mut all = relation_numbers(catalog).into_iter();
+    Err(match all.find(|(known, ..)| *known == number) {
+        Some((_, _, name)) => Error::new("42809", format!("\"{name}\" is not a sequence")),
+        None => Error::new(
+            "42P01",
+            format!("relation with OID {number} does not exist"),
+        ),
     })
 }
 

@@ -20,7 +20,7 @@ use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 use super::about;
 use super::declared::{self, type_of_stored};
 use super::expression::terms_of;
-use super::functions::{front_error, wrapped};
+use super::functions::{front_error, of_numbers, wrapped};
 use super::objects::Numbers;
 use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
@@ -357,16 +357,7 @@ impl Catalog for Names<'_> {
         {
             for schema in path.iter().map(String::as_str).chain([PG_CATALOG]) {
                 let name = Self::name(Some(schema), name, position);
-                let known = self
-                    .relations
-                    .snapshot
-                    .table(&name.schema, &name.name)
-                    .is_some()
-                    || self
-                        .relations
-                        .snapshot
-                        .view(&name.schema, &name.name)
-                        .is_some()
+                let known = self.relations.has(&name.schema, &name.name)
                     || [PG_CATALOG, INFORMATION_SCHEMA].contains(&schema);
                 if known && let Some(found) = self.found(&name).map_err(front_error)? {
                     return Ok(Some(found));
@@ -413,12 +404,17 @@ impl Catalog for Names<'_> {
         let state = relations.state;
         let catalog = relations.snapshot.catalog();
         let numbers = || state.config().get_extension::<TakenNumbers>();
-        let found = sequences::function(name, (catalog, relations.own_rights()), numbers);
+        let (rights, own) = (relations.own_rights(), relations.own_schema());
+        let found = sequences::function(name, (catalog, rights), own.as_deref(), numbers);
         let found = found.or_else(|| settings::function(name, state));
         let names = sequences::NAMES.into_iter().chain(settings::NAMES);
         let mut known = names.filter(|known| *known == name);
         match (found, known.next()) {
-            (Some(function), Some(name)) => vec![wrapped(name, &function)],
+            (Some(function), Some(name)) => {
+                let mut all = vec![wrapped(name, &function)];
+                all.extend(of_numbers(name, &function, catalog));
+                all
+            }
             _ => self.about(name),
         }
     }

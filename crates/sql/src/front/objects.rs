@@ -21,6 +21,7 @@ use crate::plan::pg_catalog::objects::{
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines};
 use crate::plan::relations::Relations;
+use crate::session::PG_TEMP;
 use crate::statement::parse_one;
 
 /// Names and numbers in one snapshot.
@@ -39,8 +40,8 @@ pub(crate) struct Numbers {
     routines: Vec<Numbered>,
     /// Where names without a schema are looked up.
     path: Vec<String>,
-    /// The schema of the session's temporary tables.
-    temporary: Option<String>,
+    /// The schema of the session's temporary relations.
+    own: Option<String>,
 }
 
 /// A function whose body is SQL.
@@ -63,7 +64,7 @@ impl Numbers {
                     .collect(),
                 None => vec![DEFAULT_SCHEMA.to_owned()],
             },
-            temporary: relations.temporary_schema(),
+            own: relations.own_schema(),
             ..Self::default()
         };
         let snapshot = &relations.snapshot;
@@ -159,15 +160,15 @@ impl Numbers {
     /// The schemas of a relation or a type whose name has the schema, or none, in the order in
     /// which it is looked up.
     fn places<'n>(&'n self, schema: Option<&'n str>) -> Vec<&'n str> {
-        let temporary = self.temporary.as_deref();
+        let own = self.own.as_deref();
         match schema {
-            Some("pg_temp") => temporary.into_iter().collect(),
+            Some(PG_TEMP) => own.into_iter().collect(),
             Some(schema) => vec![meant_schema(schema)],
             None => {
                 let listed = self.path.iter().any(|name| name == PG_CATALOG);
                 let system = (!listed).then_some(PG_CATALOG);
                 let path = self.path.iter().map(String::as_str);
-                temporary.into_iter().chain(system).chain(path).collect()
+                own.into_iter().chain(system).chain(path).collect()
             }
         }
     }

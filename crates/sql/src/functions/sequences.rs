@@ -20,15 +20,17 @@ use crate::error::{Error, Result};
 use crate::names::{Name, named};
 use crate::plan::relations::unknown_sequence;
 use crate::rights::{Rights, denied};
-use crate::session::TakenNumbers;
+use crate::session::{PG_TEMP, TakenNumbers};
 
 /// Their names.
 pub(crate) const NAMES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
 
-/// The function of that name over a catalog; `None` if it is not one of these.
+/// The function of that name over a catalog; `None` if it is not one of these. `own` is the
+/// schema of the session's temporary sequences.
 pub(crate) fn function(
     name: &str,
     (catalog, rights): (&Arc<Catalog>, Rights),
+    own: Option<&str>,
     numbers: impl FnOnce() -> Option<Arc<TakenNumbers>>,
 ) -> Option<Arc<ScalarUDF>> {
     let name = NAMES.into_iter().find(|known| *known == name)?;
@@ -40,37 +42,36 @@ pub(crate) fn function(
         name,
         catalog: Arc::clone(catalog),
         rights,
+        own: own.map(str::to_owned),
         numbers: numbers()?,
         signature,
     })))
 }
 
-/// The sequence that a text such as `'s'` or `'"My schema".s'` names.
+/// The sequence of a name.
 ///
 /// # Errors
 /// `42P01`; `42809` for a table or view.
-pub(crate) fn sequence_named<'a>(catalog: &'a Catalog, text: &str) -> Result<&'a Arc<Sequence>> {
-    let name = named(text)?;
-    catalog
-        .sequence(&name.schema, &name.name)
-        .ok_or_else(|| no_sequence(catalog, &name))
+pub(crate) fn sequence_named<'a>(catalog: &'a Catalog, name: &Name) -> Result<&'a Arc<Sequence>> {
+    let found = catalog.sequence(&name.schema, &name.name);
+    found.ok_or_else(|| no_sequence(catalog, name))
 }
 
-/// The sequence that a text names, if a function of that name may be called on it.
+/// The sequence of a name, if a function may be called on it.
 ///
 /// # Errors
 /// `42501`; those of [`sequence_named`].
 pub(crate) fn usable<'a>(
     rights: &Rights,
     catalog: &'a Catalog,
-    text: &str,
+    name: &Name,
     function: &str,
 ) -> Result<&'a Arc<Sequence>> {
-    let sequence = sequence_named(catalog, text)?;
+    let sequence = sequence_named(catalog, name)?;
     if rights.is_superuser() {
         return Ok(sequence);
     }
-    rights.use_schema(catalog, &named(text)?.schema)?;
+    rights.use_schema(catalog, &name.schema)?;
     let any: &[Privileges] = match function {
         "nextval" => &[Privileges::USAGE, Privileges::UPDATE],
         "currval" => &[Privileges::USAGE, Privileges::SELECT],
@@ -112,14 +113,25 @@ struct SequenceFunction {
     name: &'static str,
     catalog: Arc<Catalog>,
     rights: Rights,
+    own: Option<String>,
     numbers: Arc<TakenNumbers>,
     signature: Signature,
 }
 
 impl SequenceFunction {
-    /// The sequence of that name, if the function may be called on it.
+    /// The sequence that a text such as `'s'` or `'"My schema".s'` names, if the function may be
+    /// called on it. Texts of a statement have the full names of temporary sequences by now; one
+    /// that is computed means one of them if nothing that stays has its name.
     fn sequence(&self, text: &str) -> Result<&Arc<Sequence>> {
-        usable(&self.rights, &self.catalog, text, self.name)
+        let mut name = named(text)?;
+        if let Some(own) = &self.own {
+            let found = |schema: &str| self.catalog.sequence(schema, &name.name).is_some();
+            let computed = !text.contains('.') && !found(&name.schema) && found(own);
+            if computed || name.schema == PG_TEMP {
+                name.schema.clone_from(own);
+            }
+        }
+        usable(&self.rights, &self.catalog, &name, self.name)
     }
 
     fn value(&self, sequence: &Sequence) -> Result<i64> {
@@ -217,7 +229,7 @@ impl ScalarUDFImpl for SequenceFunction {
         let rows = args.number_rows;
         let values = match (self.name, args.args.as_slice()) {
             ("lastval", _) => {
-                let last = ScalarValue::Int64(Some(self.numbers.last()?));
+                let last = ScalarValue::Int64(Some(self.numbers.last(&self.catalog)?));
                 return Ok(ColumnarValue::Scalar(last));
             }
             ("setval", given) => self.set(given, rows)?,

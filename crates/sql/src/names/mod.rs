@@ -172,20 +172,26 @@ pub(crate) fn schema_name(name: &ObjectName) -> Result<String> {
     }
 }
 
+/// The parts of a name inside a string.
+///
+/// # Errors
+/// `42601`.
+pub(crate) fn written_name(text: &str) -> Result<ObjectName> {
+    let name = Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_object_name(false));
+    name.map_err(|error| Error {
+        position: None,
+        ..parser(&error)
+    })
+}
+
 /// A name inside a string, such as `'s.t'` or `'"My table"'`.
 ///
 /// # Errors
 /// `42601`; those of [`table_name`].
 pub(crate) fn named(text: &str) -> Result<Name> {
-    let name = Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_object_name(false))
-        .map_err(|error| {
-            let mut error = parser(&error);
-            error.position = None;
-            error
-        })?;
-    let mut name = table_name(&name)?;
+    let mut name = table_name(&written_name(text)?)?;
     name.position = None;
     Ok(name)
 }

@@ -384,7 +384,7 @@ fn sequences(relations: &Relations<'_>) -> Result<Batch> {
     let identities = columns.filter_map(|column| column.identity);
     let identities: HashSet<SequenceId> = identities.map(|identity| identity.sequence).collect();
     let all = relations.snapshot.all_sequences();
-    let all = all.filter(|(_, one)| !identities.contains(&one.id));
+    let all = all.filter(|(of, one)| !identities.contains(&one.id) && !relations.is_of_other(of));
     let rows: Vec<_> = all.filter(|(_, one)| rights.sees(&one.id.into())).collect();
     let each = |of: fn(&SequenceDefinition) -> String| {
         let definitions = rows.iter().map(|(_, sequence)| &sequence.definition);

@@ -19,7 +19,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::names::{DEFAULT_SCHEMA, Name};
 use crate::rights::{Identity, Rights};
 use crate::scan::StoredTable;
-use crate::session::{ClientSettings, Lent};
+use crate::session::{ClientSettings, Lent, temporary_schema};
 
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;
@@ -74,24 +74,36 @@ impl<'a> Relations<'a> {
         self.open_views.lock().is_empty().then_some(path)
     }
 
-    /// The name of the session's temporary table or view that a name without a schema means, if
-    /// there is one. What stands in a view means none.
-    pub(crate) fn temporary(&self, name: &str) -> Option<Name> {
-        let schema = &self.temporary_schema()?;
+    /// The schema of the session's temporary relations, once there may be some.
+    pub(crate) fn own_schema(&self) -> Option<String> {
+        let client = self.state.config().get_extension::<ClientSettings>()?;
+        client.temporary.get().cloned()
+    }
+
+    /// Whether a schema is that of another session's temporary relations.
+    pub(crate) fn is_of_other(&self, schema: &str) -> bool {
+        temporary_schema(schema) && self.own_schema().as_deref() != Some(schema)
+    }
+
+    /// Whether there is a table, view or sequence of a name.
+    pub(crate) fn has(&self, schema: &str, name: &str) -> bool {
         let snapshot = &self.snapshot;
-        if snapshot.table(schema, name).is_none() && snapshot.view(schema, name).is_none() {
+        snapshot.table(schema, name).is_some()
+            || snapshot.view(schema, name).is_some()
+            || snapshot.sequence(schema, name).is_some()
+    }
+
+    /// The name of the session's temporary relation that a name without a schema means, if there
+    /// is one. What stands in a view means none.
+    pub(crate) fn temporary(&self, name: &str) -> Option<Name> {
+        let schema = self.own_schema()?;
+        if !self.has(&schema, name) {
             return None;
         }
         self.open_views
             .lock()
             .is_empty()
-            .then(|| Name::new(schema, name))
-    }
-
-    /// The schema of the session's temporary tables, once there may be some.
-    pub(crate) fn temporary_schema(&self) -> Option<String> {
-        let client = self.state.config().get_extension::<ClientSettings>()?;
-        client.temporary.get().cloned()
+            .then(|| Name::new(&schema, name))
     }
 
     /// The table of that name, one that is stored or one that was lent.

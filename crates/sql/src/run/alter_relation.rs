@@ -15,6 +15,20 @@ use crate::names::{Name, meant_schema, quoted};
 use crate::plan::relations::{Relations, unknown_table};
 use crate::session::{Notice, Outcome, temporary_schema};
 
+/// Refuses to move something between schemas if one of them is of a session.
+///
+/// # Errors
+/// `0A000`.
+pub(super) fn must_stay(from: &str, to: &str) -> Result<()> {
+    match [from, to].into_iter().any(temporary_schema) {
+        true => {
+            let message = "cannot move objects into or out of temporary schemas";
+            Err(Error::unsupported(message))
+        }
+        false => Ok(()),
+    }
+}
+
 impl Run<'_> {
     /// Runs one change of a table, a view or, by ALTER TABLE, a sequence.
     ///
@@ -79,7 +93,7 @@ impl Run<'_> {
                     let (schema, known) =
                         known.ok_or_else(|| Error::internal("an identity without a sequence"))?;
                     let (definition, position) =
-                        changed(edit.catalog(), &known.definition, options)?;
+                        changed(edit.catalog(), &schema, &known.definition, options)?;
                     Ok(edit.alter_sequence(&schema, &known.name, definition, position)?)
                 })?;
             }
@@ -138,10 +152,7 @@ impl Run<'_> {
 
     /// Checks that something may be put into a schema.
     fn may_move(&self, name: &Name, to: &str) -> Result<()> {
-        if [name.schema.as_str(), to].into_iter().any(temporary_schema) {
-            let message = "cannot move objects into or out of temporary schemas";
-            return Err(Error::unsupported(message));
-        }
+        must_stay(&name.schema, to)?;
         let run = self.within()?;
         let catalog = run.snapshot.catalog();
         if !catalog.has_schema(to) {

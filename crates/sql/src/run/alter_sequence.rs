@@ -10,12 +10,15 @@ use freestone_storage::{
 };
 
 use super::Run;
+use super::alter_relation::must_stay;
 use super::create::unknown_schema;
 use super::sequence::{is_whole, takes_numbers_of};
 use crate::define::{SequenceChange, SequenceOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::functions::sequences::no_sequence;
-use crate::names::{Name, fold, meant_schema, named, quoted, shown_schema, table_name};
+use crate::names::{
+    Name, fold, meant_schema, named, quoted, shown_schema, table_name, written_name,
+};
 use crate::plan::expression::{parse_expr, printed};
 use crate::session::{Notice, Outcome};
 use crate::types::column_type;
@@ -55,6 +58,7 @@ impl Run<'_> {
                 }
                 SequenceChange::Move(schema) => {
                     let schema = meant_schema(schema);
+                    must_stay(&name.schema, schema)?;
                     if !edit.catalog().has_schema(schema) {
                         return Err(unknown_schema(edit.catalog(), schema));
                     }
@@ -63,7 +67,7 @@ impl Run<'_> {
                 }
                 SequenceChange::Options(options) => {
                     let (definition, position) =
-                        changed(edit.catalog(), &known.definition, options)?;
+                        changed(edit.catalog(), &name.schema, &known.definition, options)?;
                     Ok(edit.alter_sequence(&name.schema, &name.name, definition, position)?)
                 }
             }
@@ -108,6 +112,7 @@ pub(super) fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> 
 /// A sequence as it is declared by options, and where it goes on if that is told.
 pub(super) fn changed(
     catalog: &Catalog,
+    schema: &str,
     before: &SequenceDefinition,
     options: &[SequenceOption],
 ) -> Result<(SequenceDefinition, Option<SequencePosition>)> {
@@ -160,7 +165,8 @@ pub(super) fn changed(
             }
             SequenceOption::Cycle(cycle) => definition.cycle = *cycle,
             SequenceOption::OwnedBy(column) => {
-                let column = column.as_deref().map(|column| owner(catalog, column));
+                let column = column.as_deref();
+                let column = column.map(|column| owner(catalog, schema, column));
                 definition.owner = column.transpose()?;
             }
         }
@@ -173,12 +179,12 @@ pub(super) fn changed(
     Ok((definition, position))
 }
 
-/// The column that a sequence is to belong to.
-pub(super) fn owner(catalog: &Catalog, written: &str) -> Result<(TableId, String)> {
-    let name = Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(written)
-        .and_then(|mut parser| parser.parse_object_name(false))
-        .map_err(|error| syntax_error(&error))?;
+/// The column that a sequence of a schema is to belong to.
+///
+/// # Errors
+/// `42P01`, `42703`; `55000` for a table of another schema.
+pub(super) fn owner(catalog: &Catalog, schema: &str, written: &str) -> Result<(TableId, String)> {
+    let name = written_name(written)?;
     let parts: Option<Vec<Ident>> = name.0.iter().map(|part| part.as_ident().cloned()).collect();
     let parts = parts.unwrap_or_default();
     let Some((column, table)) = parts.split_last().filter(|(_, table)| !table.is_empty()) else {
@@ -195,6 +201,10 @@ pub(super) fn owner(catalog: &Catalog, written: &str) -> Result<(TableId, String
     if found.schema.index_of(&column).is_none() {
         let message = format!("column \"{column}\" of relation \"{table}\" does not exist");
         return Err(Error::new("42703", message));
+    }
+    if table.schema != schema {
+        let message = "sequence must be in same schema as table it is linked to";
+        return Err(Error::new("55000", message));
     }
     Ok((found.id, column))
 }

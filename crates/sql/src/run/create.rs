@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
     Statement as Ast, Value,
 };
 use freestone_storage::{
-    Column, NewBlock, OnCommit as Ending, PartitionOf, TableOptions, TableSchema,
+    CatalogEdit, Column, NewBlock, OnCommit as Ending, PartitionOf, TableOptions, TableSchema,
 };
 
 use super::Run;
@@ -224,12 +224,7 @@ impl Run<'_> {
             } else if exists && create.if_not_exists {
                 return Ok(0);
             }
-            if !edit.catalog().schemas().any(|known| known == name.schema) {
-                match self.session.temporary_schema() == Some(&name.schema) {
-                    true => edit.create_schema(&name.schema)?,
-                    false => return Err(unknown_schema(edit.catalog(), &name.schema)),
-                }
-            }
+            self.has_schema(edit, name)?;
             for identity in identities {
                 identity.create(edit, name, &mut schema)?;
             }
@@ -238,6 +233,21 @@ impl Run<'_> {
         })?;
         self.session.database().keep_layouts();
         Ok(rows)
+    }
+
+    /// Makes sure that there is the schema of something new: the session's own is made with the
+    /// first thing in it.
+    ///
+    /// # Errors
+    /// `3F000`.
+    pub(super) fn has_schema(&self, edit: &mut CatalogEdit, name: &Name) -> Result<()> {
+        if edit.catalog().has_schema(&name.schema) {
+            return Ok(());
+        }
+        match self.session.temporary_schema() == Some(&name.schema) {
+            true => Ok(edit.create_schema(&name.schema)?),
+            false => Err(unknown_schema(edit.catalog(), &name.schema)),
+        }
     }
 
     pub(super) fn create_schema(&self, ast: &Ast) -> Result<Outcome> {

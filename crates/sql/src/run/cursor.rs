@@ -1,5 +1,6 @@
 //! DECLARE, FETCH, MOVE and CLOSE: results that are read piece by piece.
 
+use chrono::Utc;
 use datafusion::sql::sqlparser::ast::{
     CloseCursor, Declare, DeclareType, FetchDirection, Ident, ObjectName, Statement as Ast, Value,
 };
@@ -10,7 +11,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use super::Run;
 use crate::error::{Error, Result};
 use crate::names::fold;
-use crate::session::{Move, Outcome};
+use crate::session::{Declared, Move, Outcome};
 
 /// Where a MOVE puts its rows: a name that no user can write.
 const NOWHERE: &str = "moved over";
@@ -103,11 +104,14 @@ impl Run<'_> {
         let [
             Declare {
                 names,
+                data_type: _,
+                assignment: _,
                 declare_type: Some(DeclareType::Cursor),
+                binary,
+                sensitive: _,
                 scroll,
                 hold,
                 for_query: Some(query),
-                ..
             },
         ] = statements
         else {
@@ -116,8 +120,14 @@ impl Run<'_> {
         let [name] = names.as_slice() else {
             return Err(Error::new("42601", "a cursor has one name"));
         };
-        let (holds, scrolls) = (*hold == Some(true), *scroll == Some(true));
-        if !holds && !self.session.in_transaction() {
+        let declared = Declared {
+            text: String::new(),
+            holds: *hold == Some(true),
+            binary: *binary == Some(true),
+            scrolls: *scroll,
+            time: Utc::now().timestamp_micros(),
+        };
+        if !declared.holds && !self.session.in_transaction() {
             return Err(Error::new(
                 "25P01",
                 "DECLARE CURSOR can only be used in transaction blocks",
@@ -128,7 +138,7 @@ impl Run<'_> {
         let Outcome::Rows(rows) = Box::pin(self.query(&ast)).await? else {
             return Err(Error::internal("a query without rows"));
         };
-        let cursor = self.session.new_cursor(rows, holds, scrolls).await?;
+        let cursor = self.session.new_cursor(rows, declared).await?;
         self.session.cursors().open(fold(name), cursor)?;
         if !self.session.in_transaction() {
             self.session.cursors().end_transaction(true);

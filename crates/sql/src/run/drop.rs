@@ -223,6 +223,10 @@ fn drop_table(edit: &mut CatalogEdit, name: &Name, if_exists: bool, cascade: boo
         return Err(Error::new("42809", format!("\"{name}\" is not a table"))
             .at(name.position)
             .with_hint("use DROP VIEW to remove a view"));
+    } else if edit.catalog().sequence(schema, table).is_some() {
+        return Err(Error::new("42809", format!("\"{name}\" is not a table"))
+            .at(name.position)
+            .with_hint("use DROP SEQUENCE to remove a sequence"));
     } else if !if_exists {
         return Err(unknown_table(edit.catalog(), name));
     }

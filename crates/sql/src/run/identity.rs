@@ -258,7 +258,7 @@ impl Run<'_> {
     pub(super) fn check_sequences(&self, expr: &Expr) -> Result<()> {
         let catalog = self.snapshot.catalog();
         let found = visit_expressions(expr, |part| {
-            let known = nextval_of(part).map(|name| sequence_named(catalog, name));
+            let known = nextval_of(part).map(|text| sequence_named(catalog, &named(text)?));
             match known {
                 Some(Err(error)) => ControlFlow::Break(error),
                 _ => ControlFlow::Continue(()),
@@ -294,7 +294,7 @@ impl Run<'_> {
     /// The sequence in `nextval('text')`, if numbers may be taken from it.
     fn taken_from(&self, text: &str) -> Result<&Arc<Sequence>> {
         let catalog = self.snapshot.catalog();
-        usable(&self.rights(catalog), catalog, text, "nextval")
+        usable(&self.rights(catalog), catalog, &named(text)?, "nextval")
     }
 }
 

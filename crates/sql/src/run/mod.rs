@@ -81,7 +81,7 @@ use crate::copy;
 use crate::define::Definition;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
-use crate::names::{INFORMATION_SCHEMA, Name};
+use crate::names::{INFORMATION_SCHEMA, Name, fold};
 use crate::plan::files::open_all;
 use crate::plan::given::Given;
 use crate::plan::relations::{Relations, unknown_table};
@@ -95,6 +95,7 @@ pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
+pub(crate) use sequence::drop_defaults;
 pub(crate) use transaction::{at_point, changes_rows};
 pub(crate) use with::{given, with_before};
 
@@ -124,7 +125,7 @@ pub(crate) struct Run<'a> {
 /// # Errors
 /// Whatever is wrong with it; nothing has changed then.
 pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
-    if let Some(outcome) = Box::pin(prepare::run(session, &statement.ast)).await? {
+    if let Some(outcome) = Box::pin(prepare::run(session, statement)).await? {
         return Ok(outcome);
     }
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
@@ -135,7 +136,12 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     }
     let pivoted = Box::pin(session.with_pivots(statement)).await?;
     let ast = session.in_path(session.own_tables(&pivoted)?)?;
-    Box::pin(transaction::run(session, &ast)).await
+    let outcome = Box::pin(transaction::run(session, &ast)).await?;
+    if let Ast::Declare { stmts } = ast.as_ref() {
+        let names = stmts.iter().flat_map(|one| &one.names);
+        names.for_each(|name| session.cursors().tell(&fold(name), statement.text()));
+    }
+    Ok(outcome)
 }
 
 impl<'a> Run<'a> {

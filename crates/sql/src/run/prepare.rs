@@ -16,7 +16,8 @@ use crate::statement::Statement;
 ///
 /// # Errors
 /// `26000`, `42P05`; those of the statement that is executed.
-pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
+pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<Outcome>> {
+    let ast = whole.ast.as_ref();
     match ast {
         Ast::Prepare {
             name,
@@ -28,7 +29,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             }
             let statement = Statement::of((**statement).clone());
             let prepared = Prepared::new(statement)?.with_data_types(data_types);
-            session.keep(fold(name), prepared)?;
+            session.keep(fold(name), prepared, whole.text()).await?;
             Ok(Some(Outcome::done("PREPARE")))
         }
         Ast::Execute {
@@ -39,7 +40,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             ..
         } if using.is_empty() => {
             let name = executed(name).unwrap_or_default();
-            let prepared = session.kept(&name)?;
+            let prepared = session.executing(&name)?;
             let values = values(&prepared, parameters);
             let run = Box::pin(prepared.run_with(session, &values));
             Ok(Some(run.await?))
@@ -77,7 +78,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             if !using.is_empty() {
                 return Ok(None);
             }
-            let prepared = session.kept(&executed(name).unwrap_or_default())?;
+            let prepared = session.executing(&executed(name).unwrap_or_default())?;
             let bound = prepared.bound(&values(&prepared, parameters))?;
             let mut ast = ast.clone();
             if let Ast::Explain { statement, .. } = &mut ast {
@@ -145,7 +146,7 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
                 _ => None,
             });
             let given: Vec<Expr> = given.collect();
-            let bound = self.session.kept(name);
+            let bound = self.session.executing(name);
             let bound = bound.and_then(|prepared| prepared.bound(&values(&prepared, &given)));
             match bound {
                 Ok(Ast::Query(kept)) => {

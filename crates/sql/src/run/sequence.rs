@@ -10,7 +10,7 @@ use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
 
 use super::Run;
 use super::alter_sequence::owner;
-use super::create::unknown_schema;
+use super::skipped::is_taken;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
@@ -22,7 +22,7 @@ use crate::types::column_type;
 impl Run<'_> {
     pub(super) fn create_sequence(&self, ast: &Ast) -> Result<Outcome> {
         let Ast::CreateSequence {
-            temporary: false,
+            temporary: _,
             if_not_exists,
             name,
             data_type,
@@ -30,7 +30,7 @@ impl Run<'_> {
             owned_by,
         } = ast
         else {
-            return Err(Error::unsupported("TEMPORARY sequences are not supported"));
+            return Err(super::refused(ast));
         };
         let nobody = |owner: &&ObjectName| owner.to_string().eq_ignore_ascii_case("none");
         let owned_by = owned_by.as_ref().filter(|owner| !nobody(owner));
@@ -42,15 +42,12 @@ impl Run<'_> {
         };
         let mut definition = definition(kind, sequence_options)?;
         self.edit(|edit| {
-            if let Some(column) = &owned_by {
-                definition.owner = Some(owner(edit.catalog(), column)?);
-            }
-            let catalog = edit.catalog();
-            if !catalog.schemas().any(|known| known == name.schema) {
-                return Err(unknown_schema(catalog, &name.schema));
-            }
-            if *if_not_exists && catalog.sequence(&name.schema, &name.name).is_some() {
+            self.has_schema(edit, &name)?;
+            if *if_not_exists && is_taken(edit.catalog(), &name) {
                 return Ok(());
+            }
+            if let Some(column) = &owned_by {
+                definition.owner = Some(owner(edit.catalog(), &name.schema, column)?);
             }
             edit.create_sequence(&name.schema, &name.name, definition)?;
             Ok(())
@@ -83,6 +80,23 @@ pub(super) fn drop_sequence(
         edit.drop_default(table, column)?;
     }
     Ok(edit.drop_sequence(&name.schema, &name.name)?)
+}
+
+/// Drops the defaults of tables in other schemas that take numbers of a schema's sequences.
+///
+/// # Errors
+/// Those of storage.
+pub(crate) fn drop_defaults(edit: &mut CatalogEdit, schema: &str) -> Result<()> {
+    let sequences = edit.catalog().all_sequences();
+    let sequences = sequences.filter(|(of, _)| *of == schema);
+    let names = sequences.map(|(of, sequence)| Name::new(of, &sequence.name));
+    let names: Vec<Name> = names.collect();
+    for name in names {
+        for (table, column, _) in users(edit, &name) {
+            edit.drop_default(table, column)?;
+        }
+    }
+    Ok(())
 }
 
 /// Columns other than identity columns whose defaults take numbers of a sequence.

@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, SchemaName, Statem
 use freestone_storage::Catalog;
 
 use crate::error::Result;
-use crate::names::{schema_name, table_name};
+use crate::names::{Name, schema_name, table_name};
 use crate::session::Notice;
 
 /// A notice for each thing that is not there, or there already.
@@ -15,11 +15,7 @@ pub(super) fn skipped(ast: &Ast, catalog: &Catalog) -> Result<Vec<Notice>> {
     let has_schema = |name: &str| catalog.schemas().any(|known| known == name);
     let there = |name: &ObjectName| -> Result<Vec<Notice>> {
         let name = table_name(name)?;
-        let (schema, relation) = (&name.schema, &name.name);
-        let found = catalog.table(schema, relation).is_some()
-            || catalog.view(schema, relation).is_some()
-            || catalog.index(schema, relation).is_some()
-            || catalog.sequence(schema, relation).is_some();
+        let found = is_taken(catalog, &name);
         let text = format!("relation \"{name}\" already exists");
         Ok(Vec::from_iter(
             found.then(|| Notice::skipped("42P07", text)),
@@ -64,6 +60,15 @@ pub(super) fn skipped(ast: &Ast, catalog: &Catalog) -> Result<Vec<Notice>> {
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// Whether a relation of any kind has a name.
+pub(super) fn is_taken(catalog: &Catalog, name: &Name) -> bool {
+    let (schema, relation) = (&name.schema, &name.name);
+    catalog.table(schema, relation).is_some()
+        || catalog.view(schema, relation).is_some()
+        || catalog.index(schema, relation).is_some()
+        || catalog.sequence(schema, relation).is_some()
 }
 
 fn dropped(kind: ObjectType, names: &[ObjectName], catalog: &Catalog) -> Result<Vec<Notice>> {

@@ -7,7 +7,6 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::Run;
-use super::create::unknown_schema;
 use crate::dialect::written_query;
 use crate::error::{Error, Result};
 use crate::names::{file_name, fold, quoted, table_name};
@@ -40,12 +39,7 @@ impl Run<'_> {
                 };
                 return Err(Error::new(code, format!("table \"{name}\" {what}")).at(name.position));
             }
-            if !edit.catalog().schemas().any(|known| known == name.schema) {
-                match self.session.temporary_schema() == Some(&name.schema) {
-                    true => edit.create_schema(&name.schema)?,
-                    false => return Err(unknown_schema(edit.catalog(), &name.schema)),
-                }
-            }
+            self.has_schema(edit, &name)?;
             if edit.catalog().view(&name.schema, &name.name).is_some() {
                 if view.if_not_exists {
                     return Ok(());

@@ -21,9 +21,23 @@ pub(crate) struct Cursors(Mutex<HashMap<String, Cursor>>);
 pub(crate) struct Cursor {
     schema: SchemaRef,
     source: Source,
-    /// Whether it outlives its transaction, and has done so.
-    holds: bool,
+    declared: Declared,
+    /// Whether it has outlived its transaction.
     lasting: bool,
+}
+
+/// What DECLARE says of a cursor, and when it did.
+#[derive(Clone)]
+pub(crate) struct Declared {
+    /// The statement, which is told when it has run: see [`Cursors::tell`].
+    pub(crate) text: String,
+    /// WITH HOLD: it outlives its transaction.
+    pub(crate) holds: bool,
+    pub(crate) binary: bool,
+    /// SCROLL, or with `Some(false)` NO SCROLL.
+    pub(crate) scrolls: Option<bool>,
+    /// In microseconds since 1970.
+    pub(crate) time: i64,
 }
 
 enum Source {
@@ -84,7 +98,7 @@ impl Cursors {
     /// At the end of a transaction those go that do not outlive it.
     pub(crate) fn end_transaction(&self, committed: bool) {
         let mut all = self.0.lock();
-        all.retain(|_, cursor| cursor.lasting || (cursor.holds && committed));
+        all.retain(|_, cursor| cursor.lasting || (cursor.declared.holds && committed));
         for cursor in all.values_mut() {
             cursor.lasting = true;
         }
@@ -98,6 +112,26 @@ impl Cursors {
         let all = self.0.lock();
         let cursor = all.get(name).ok_or_else(|| none(name))?;
         Ok(SchemaRef::clone(&cursor.schema))
+    }
+
+    /// Tells the text of the statement that has opened a cursor.
+    pub(crate) fn tell(&self, name: &str, text: &str) {
+        if let Some(cursor) = self.0.lock().get_mut(name) {
+            text.clone_into(&mut cursor.declared.text);
+        }
+    }
+
+    /// Those that are open, with their names and whether their rows are kept, in the order of
+    /// their names.
+    pub(crate) fn all(&self) -> Vec<(String, Declared, bool)> {
+        let all = self.0.lock();
+        let told = all.iter().map(|(name, cursor)| {
+            let kept = matches!(cursor.source, Source::Kept { .. });
+            (name.clone(), cursor.declared.clone(), kept)
+        });
+        let mut told: Vec<_> = told.collect();
+        told.sort_by(|a, b| a.0.cmp(&b.0));
+        told
     }
 
     fn take(&self, name: &str) -> Result<Cursor> {
@@ -120,14 +154,9 @@ impl Session {
     ///
     /// # Errors
     /// Those of the rows that are kept, `53200` if there is no memory for them.
-    pub(crate) async fn new_cursor(
-        &self,
-        rows: Rows,
-        holds: bool,
-        scrolls: bool,
-    ) -> Result<Cursor> {
+    pub(crate) async fn new_cursor(&self, rows: Rows, declared: Declared) -> Result<Cursor> {
         let schema = rows.schema;
-        let source = match holds || scrolls {
+        let source = match declared.holds || declared.scrolls == Some(true) {
             false => Source::Stream {
                 stream: rows.stream,
                 rest: None,
@@ -144,7 +173,7 @@ impl Session {
         Ok(Cursor {
             schema,
             source,
-            holds,
+            declared,
             lasting: false,
         })
     }

@@ -20,6 +20,7 @@ mod reading;
 mod settings;
 mod setup;
 mod temporary;
+mod texts;
 mod transaction;
 mod zone;
 
@@ -48,7 +49,7 @@ use crate::run;
 use crate::statement::Statement;
 
 pub(crate) use client::ClientSettings;
-pub(crate) use cursors::{Cursors, Move};
+pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
 pub(crate) use interrupt::{Requests, apart};
 pub use lent::Frame;
@@ -58,15 +59,15 @@ pub(crate) use modes::{AskedModes, Modes};
 pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
-pub(crate) use path::{has_function, has_rows};
+pub(crate) use path::{has_function, has_rows, of_column};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
-pub(crate) use prepared::executed;
+pub(crate) use prepared::{PreparedStatements, executed};
 pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
 };
 pub(crate) use setup::{OwnOptions, template};
-pub(crate) use temporary::{remove_left, temporary_schema};
+pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
 pub(crate) use transaction::{Block, Open};
 
 /// When the transaction around a statement began, in microseconds since 1970.
@@ -90,11 +91,11 @@ pub struct Session {
     /// Whether commits do not wait for the disk.
     relaxed: AtomicBool,
     /// Statements kept by PREPARE.
-    prepared: Mutex<HashMap<String, Arc<Prepared>>>,
+    prepared: Arc<PreparedStatements>,
     numbers: Arc<TakenNumbers>,
     lent: Arc<Lent>,
     client: Arc<ClientSettings>,
-    cursors: Cursors,
+    cursors: Arc<Cursors>,
     notices: notices::Notices,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
@@ -128,6 +129,11 @@ impl Session {
         config.set_extension(Arc::clone(&requests));
         let lent = Arc::new(Lent::default());
         config.set_extension(Arc::clone(&lent));
+        let prepared = Arc::<PreparedStatements>::default();
+        config.set_extension(Arc::clone(&prepared));
+        let cursors = Arc::<Cursors>::default();
+        // What a cursor reads keeps the configuration, so that may not keep the cursors.
+        config.set_extension(Arc::new(Arc::downgrade(&cursors)));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -139,11 +145,11 @@ impl Session {
             progress,
             transaction: Arc::default(),
             relaxed: AtomicBool::new(false),
-            prepared: Mutex::default(),
+            prepared,
             numbers,
             lent,
             client,
-            cursors: Cursors::default(),
+            cursors,
             notices: notices::Notices::default(),
             machine: Mutex::default(),
             identity,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use freestone_storage::{Sequence, SequenceId, SequencePosition, Store};
+use freestone_storage::{Catalog, Sequence, SequenceId, SequencePosition, Store};
 use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
@@ -90,10 +90,13 @@ impl TakenNumbers {
     /// The number that the session took last.
     ///
     /// # Errors
-    /// `55000` if it has taken none.
-    pub(crate) fn last(&self) -> Result<i64> {
+    /// `55000` if it has taken none, or if the sequence is no more.
+    pub(crate) fn last(&self, catalog: &Catalog) -> Result<i64> {
         let taken = self.taken.lock();
-        let last = taken.last.and_then(|id| taken.current.get(&id));
+        let last = taken
+            .last
+            .filter(|id| catalog.sequence_by_id(*id).is_some());
+        let last = last.and_then(|id| taken.current.get(&id));
         last.copied().ok_or_else(|| {
             let message = "lastval is not yet defined in this session";
             Error::new("55000", message).with_hint("nextval defines it")

@@ -10,15 +10,16 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, Delete, Expr,
-    ForeignKeyConstraint, FromTable, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
-    TableObject, Value, ValueWithSpan, visit_expressions_mut, visit_relations_mut,
+    ForeignKeyConstraint, FromTable, Ident, ObjectName, ObjectNamePart, ObjectType, Query,
+    Statement as Ast, TableConstraint, TableFactor, TableObject, visit_expressions_mut,
+    visit_relations_mut,
 };
 use freestone_storage::Catalog;
 
 use super::Session;
+use super::texts::{self, Kind};
 use crate::error::{Error, Result};
-use crate::names::{Name, fold_part, meant_schema, named, quoted};
+use crate::names::{fold_part, meant_schema};
 use crate::plan::relations::path_of;
 use crate::run::Run;
 use crate::statement::{changing, names_of_with};
@@ -237,9 +238,21 @@ impl Looked<'_> {
                 self.make(&mut view.name)?;
                 self.query(&mut view.query);
             }
-            Ast::CreateSequence { name, .. } => self.make(name)?,
+            Ast::CreateSequence {
+                temporary: _,
+                if_not_exists: _,
+                name,
+                data_type: _,
+                sequence_options: _,
+                owned_by,
+            } => {
+                self.make(name)?;
+                if let Some(column) = owned_by {
+                    of_column(column, |table| self.qualify(table, has_relation));
+                }
+            }
             Ast::CreateIndex(create) => self.qualify(&mut create.table_name, has_relation),
-            Ast::Call(_) => crate::define::with_relation(ast, |name, is_function| {
+            Ast::Call(_) => crate::define::with_relations(ast, |name, is_function| {
                 self.qualify(name, if is_function { has_function } else { has_any });
             })?,
             Ast::CreateFunction(create) => self.make(&mut create.name)?,
@@ -336,39 +349,31 @@ impl Looked<'_> {
         });
     }
 
-    /// Sequences that texts name.
+    /// Sequences and relations that texts name.
     fn texts(&self, ast: &mut Ast) {
-        let of = |value: &mut ValueWithSpan| {
-            let Value::SingleQuotedString(text) = &mut value.value else {
-                return;
-            };
-            let name = match named(text) {
-                Ok(Name { name, .. }) if !text.contains('.') => name,
-                _ => return,
+        texts::renamed(ast, |name, kind| {
+            let has: Has = match kind {
+                Kind::Sequence => has_sequence,
+                Kind::Any => has_any,
             };
             let mut path = self.path.iter();
-            if let Some(schema) = path.find(|schema| has_sequence(self.catalog, schema, &name)) {
-                *text = format!("{}.{}", quoted(schema), quoted(&name));
+            if let [only] = name.0.as_slice()
+                && let Some(folded) = fold_part(only)
+                && let Some(schema) = path.find(|schema| has(self.catalog, schema, &folded))
+            {
+                put(name, schema);
             }
-        };
-        let _: ControlFlow<()> = visit_expressions_mut(ast, |expr| {
-            match expr {
-                Expr::Function(call) => {
-                    let name = call.name.0.last().and_then(fold_part).unwrap_or_default();
-                    if !matches!(name.as_str(), "nextval" | "currval" | "setval") {
-                        return ControlFlow::Continue(());
-                    }
-                    if let FunctionArguments::List(list) = &mut call.args
-                        && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) =
-                            list.args.first_mut()
-                    {
-                        of(value);
-                    }
-                }
-                _ => {}
-            }
-            ControlFlow::Continue(())
         });
+    }
+}
+
+/// Lets the table in the name of a column be another one.
+pub(crate) fn of_column(column: &mut ObjectName, change: impl FnOnce(&mut ObjectName)) {
+    if column.0.len() > 1
+        && let Some(last) = column.0.pop()
+    {
+        change(column);
+        column.0.push(last);
     }
 }
 

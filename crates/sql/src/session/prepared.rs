@@ -1,9 +1,13 @@
 //! Prepared statements: parsed once, run with other values each time.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
+use chrono::Utc;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::Field;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast,
 };
@@ -12,7 +16,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::Row;
 use freestone_storage::row::cell;
 use futures::{FutureExt, TryStreamExt};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::{Outcome, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
@@ -21,6 +25,7 @@ use crate::parameter::{self, Parameter};
 use crate::rights::told;
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
+use crate::types::type_of;
 
 /// A statement with parameters, `$1`, `$2`, … or `?`. Any session of any database
 /// can run it; it remembers how to find rows of the table that it was last run on.
@@ -32,6 +37,41 @@ pub struct Prepared {
     pub(super) types: Vec<Option<SqlType>>,
     point: RwLock<Option<Arc<PointQuery>>>,
     change: RwLock<Option<Arc<PointChange>>>,
+}
+
+/// Statements that a session keeps by PREPARE, by their names.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedStatements(Mutex<BTreeMap<String, Arc<KeptStatement>>>);
+
+/// A statement that PREPARE keeps.
+#[derive(Debug)]
+pub(crate) struct KeptStatement {
+    prepared: Arc<Prepared>,
+    /// PREPARE as it was written.
+    pub(crate) text: Arc<str>,
+    /// The types of its parameters, as SQL writes them: those that PREPARE says, or else those
+    /// that its use told then; text where neither tells.
+    pub(crate) types: Vec<String>,
+    /// When it was prepared, in microseconds since 1970.
+    pub(crate) time: i64,
+    executions: AtomicI64,
+}
+
+impl KeptStatement {
+    /// How often it was executed.
+    pub(crate) fn executions(&self) -> i64 {
+        self.executions.load(Ordering::Relaxed)
+    }
+}
+
+impl PreparedStatements {
+    /// All of them, in the order of their names.
+    pub(crate) fn all(&self) -> Vec<(String, Arc<KeptStatement>)> {
+        let kept = self.0.lock();
+        let all = kept.iter();
+        all.map(|(name, one)| (name.clone(), Arc::clone(one)))
+            .collect()
+    }
 }
 
 /// Statements that a session may keep by PREPARE: they are in memory until DEALLOCATE.
@@ -69,6 +109,31 @@ impl Prepared {
     pub(crate) fn with_data_types(mut self, types: &[SqlType]) -> Self {
         self.types = types.iter().cloned().map(Some).collect();
         self
+    }
+
+    /// The types of its parameters, as SQL writes them; text where nothing tells.
+    async fn type_names(&self, session: &Session) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.parameters.max(self.types.len()));
+        names.extend(
+            self.types
+                .iter()
+                .map(|ty| ty.as_ref().map(ToString::to_string)),
+        );
+        if names.len() < self.parameters {
+            // What cannot be planned yet says so when it is executed.
+            let told = self.describe(session).await.ok();
+            let told = told.map_or(Vec::new(), |told| told.parameters);
+            let told = told.iter().skip(names.len());
+            let told =
+                told.map(|kind| Some(type_of(&Field::new("", kind.clone(), true)).to_string()));
+            let told: Vec<Option<String>> = told.collect();
+            names.extend(told);
+            names.resize(self.parameters, None);
+        }
+        let names = names.into_iter();
+        names
+            .map(|name| name.unwrap_or_else(|| "text".to_owned()))
+            .collect()
     }
 
     /// The statement.
@@ -271,8 +336,9 @@ impl Session {
     ///
     /// # Errors
     /// `42P05` if the name is taken, `54000` if there are too many.
-    pub(crate) fn keep(&self, name: String, prepared: Prepared) -> Result<()> {
-        let mut kept = self.prepared.lock();
+    pub(crate) async fn keep(&self, name: String, prepared: Prepared, text: &str) -> Result<()> {
+        let types = prepared.type_names(self).await;
+        let mut kept = self.prepared.0.lock();
         if kept.contains_key(&name) {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(Error::new("42P05", message));
@@ -282,7 +348,14 @@ impl Session {
             return Err(Error::new("54000", message)
                 .with_hint("DEALLOCATE those that are not used any more"));
         }
-        kept.insert(name, Arc::new(prepared));
+        let one = KeptStatement {
+            prepared: Arc::new(prepared),
+            text: text.into(),
+            types,
+            time: Utc::now().timestamp_micros(),
+            executions: AtomicI64::new(0),
+        };
+        kept.insert(name, Arc::new(one));
         Ok(())
     }
 
@@ -303,11 +376,20 @@ impl Session {
     /// # Errors
     /// `26000` if there is none.
     pub(crate) fn kept(&self, name: &str) -> Result<Arc<Prepared>> {
-        self.prepared
-            .lock()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| none(name))
+        let kept = self.prepared.0.lock();
+        let one = kept.get(name).ok_or_else(|| none(name))?;
+        Ok(Arc::clone(&one.prepared))
+    }
+
+    /// The statement of that name, which is executed now.
+    ///
+    /// # Errors
+    /// As [`Session::kept`].
+    pub(crate) fn executing(&self, name: &str) -> Result<Arc<Prepared>> {
+        let kept = self.prepared.0.lock();
+        let one = kept.get(name).ok_or_else(|| none(name))?;
+        one.executions.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::clone(&one.prepared))
     }
 
     /// Forgets the statement of that name, or all of them.
@@ -315,7 +397,7 @@ impl Session {
     /// # Errors
     /// As [`Session::kept`].
     pub(crate) fn forget(&self, name: Option<&str>) -> Result<()> {
-        let mut kept = self.prepared.lock();
+        let mut kept = self.prepared.0.lock();
         match name {
             None => kept.clear(),
             Some(name) => drop(kept.remove(name).ok_or_else(|| none(name))?),

@@ -1,10 +1,10 @@
-//! Temporary tables and views: those of a schema of the session's own, `pg_temp_1`, which goes
-//! with it. A view that reads one of them is one of them.
+//! Temporary tables, views and sequences: those of a schema of the session's own, `pg_temp_1`,
+//! which goes with it. A view that reads one of them is one of them.
 //!
 //! Names in queries are looked up there first where they are bound. Other names of statements
 //! are rewritten before that: a name without a schema that a temporary table has is its name, as
-//! is one behind `pg_temp`. Rows of such a table are kept as those of others are; what a crash
-//! leaves is removed when the database is opened again.
+//! is one behind `pg_temp`, also in a text such as `nextval('s')`. Rows of such a table are kept
+//! as those of others are; what a crash leaves is removed when the database is opened again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,31 +12,32 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::sql::sqlparser::ast::{
-    CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType, OnCommit,
-    Statement as Ast, visit_relations, visit_relations_mut,
+    CommentObject, CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType,
+    OnCommit, Statement as Ast, visit_relations, visit_relations_mut,
 };
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
 use super::path::foreign_keys;
-use super::{Notice, Open, Session};
+use super::texts::{self, Kind};
+use super::{Notice, Open, Session, of_column};
 use crate::error::{Error, Result};
-use crate::names::fold_part;
-use crate::run::Run;
+use crate::names::{DEFAULT_SCHEMA, fold_part};
+use crate::run::{Run, drop_defaults};
 use crate::statement::names_of_with;
 
 /// What the schemas of sessions begin with, and what statements call their own.
 const PREFIX: &str = "pg_temp_";
-const OWN: &str = "pg_temp";
+pub(crate) const PG_TEMP: &str = "pg_temp";
 
 /// Whether a schema is one of temporary tables.
 pub(crate) fn temporary_schema(schema: &str) -> bool {
-    schema.starts_with(PREFIX)
+    schema == PG_TEMP || schema.starts_with(PREFIX)
 }
 
 /// Whether a name is one in the session's own schema, as `pg_temp.t`.
 fn is_named_own(name: &ObjectName) -> bool {
     let first = name.0.first().filter(|_| name.0.len() == 2);
-    first.and_then(fold_part).as_deref() == Some(OWN)
+    first.and_then(fold_part).as_deref() == Some(PG_TEMP)
 }
 
 /// Removes what sessions have left that did not come to their end.
@@ -54,6 +55,7 @@ pub(crate) fn remove_left(store: &Store) -> Result<()> {
 fn remove(store: &Store, schema: &str) -> Result<()> {
     crate::ingest::commit(store, |edit| {
         if edit.catalog().schemas().any(|known| known == schema) {
+            drop_defaults(edit, schema)?;
             edit.drop_schema(schema, true)?;
         }
         Ok(())
@@ -74,11 +76,20 @@ impl Session {
     /// The statement with the full names of the session's temporary tables.
     ///
     /// # Errors
-    /// `42P16` for one in another schema.
+    /// `42P16` for one in another schema; `0A000` for a view that would be left without one, and
+    /// for a name of a sequence that has two meanings.
     pub(crate) fn own_tables<'a>(&self, ast: &'a Ast) -> Result<Cow<'a, Ast>> {
         let makes = match ast {
             Ast::CreateTable(create) => create.temporary || is_named_own(&create.name),
             Ast::CreateView(view) => view.temporary,
+            Ast::CreateSequence {
+                temporary,
+                if_not_exists: _,
+                name,
+                data_type: _,
+                sequence_options: _,
+                owned_by: _,
+            } => *temporary || is_named_own(name),
             _ => false,
         };
         if !makes && !self.has_temporary() {
@@ -165,9 +176,39 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
+    /// Whether there is a table, view or sequence of a name.
+    fn has(&self, relation: &str) -> bool {
+        self.catalog.table(self.schema, relation).is_some()
+            || self.catalog.view(self.schema, relation).is_some()
+            || self.catalog.sequence(self.schema, relation).is_some()
+    }
+
+    /// Whether one of its sequences has the name of one that stays.
+    fn hides_sequence(&self) -> bool {
+        let mut own = self.catalog.all_sequences();
+        own.any(|(schema, one)| {
+            schema == self.schema && self.catalog.sequence(DEFAULT_SCHEMA, &one.name).is_some()
+        })
+    }
+
     /// Gives the session's own relations their full names; the name of a view that becomes one
     /// of the session's because it reads one.
     fn adapt(&self, ast: &mut Ast) -> Result<Option<String>> {
+        let table = |relation: &str| self.has(relation);
+        let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
+        if self.hides_sequence() && texts::has_computed(ast) {
+            let message =
+                "a computed name may be that of a temporary sequence or of one that stays";
+            let hint = "write the name as a text, or cast it to regclass with its schema";
+            return Err(Error::unsupported(message).with_hint(hint));
+        }
+        let mut in_texts = false;
+        texts::renamed(ast, |name, kind| {
+            in_texts |= self.qualify(name, |relation| match kind {
+                Kind::Sequence => self.catalog.sequence(self.schema, relation).is_some(),
+                Kind::Any => table(relation) || index(relation),
+            });
+        });
         // What a statement makes is of the default schema, whatever else is called so.
         let makes = match ast {
             Ast::CreateTable(create) if create.temporary || is_named_own(&create.name) => {
@@ -183,11 +224,6 @@ impl Own<'_> {
             Ast::CreateView(view) => Some(view.name.clone()),
             _ => None,
         };
-        let table = |relation: &str| {
-            self.catalog.table(self.schema, relation).is_some()
-                || self.catalog.view(self.schema, relation).is_some()
-        };
-        let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
         self.referred(ast);
         let _ = visit_relations_mut(ast, |name| {
             let given = match name.0.as_slice() {
@@ -212,7 +248,49 @@ impl Own<'_> {
                     self.own(&mut view.name)?;
                     return Ok(Some(name));
                 }
+                if in_texts && !self.is_own(&view.name) {
+                    let message = format!(
+                        "view \"{}\" would outlive the temporary relation that a text in it names",
+                        view.name
+                    );
+                    return Err(Error::unsupported(message).with_hint("make it a TEMPORARY view"));
+                }
             }
+            Ast::CreateSequence {
+                temporary,
+                if_not_exists: _,
+                name,
+                data_type: _,
+                sequence_options: _,
+                owned_by,
+            } => {
+                if *temporary || is_named_own(name) {
+                    *temporary = false;
+                    self.own(name)?;
+                }
+                if let Some(column) = owned_by {
+                    of_column(column, |name| {
+                        self.qualify(name, table);
+                    });
+                }
+            }
+            Ast::Comment {
+                object_type,
+                object_name,
+                comment: _,
+                if_exists: _,
+            } => match object_type {
+                CommentObject::Index => {
+                    self.qualify(object_name, index);
+                }
+                // The parser is told that a constraint is a domain: see `dialect::comment`.
+                CommentObject::Column | CommentObject::Domain => of_column(object_name, |name| {
+                    self.qualify(name, table);
+                }),
+                _ => {
+                    self.qualify(object_name, table);
+                }
+            },
             Ast::Drop {
                 object_type, names, ..
             } => {
@@ -229,7 +307,7 @@ impl Own<'_> {
             } => {
                 self.qualify(table_name, table);
             }
-            Ast::Call(_) => crate::define::with_relation(ast, |name, is_function| {
+            Ast::Call(_) => crate::define::with_relations(ast, |name, is_function| {
                 if !is_function {
                     self.qualify(name, table);
                 }
@@ -279,7 +357,7 @@ impl Own<'_> {
         let folded: Option<Vec<String>> = name.0.iter().map(fold_part).collect();
         let own = match folded.as_deref() {
             Some([relation]) => wanted(relation),
-            Some([schema, _]) => schema == OWN,
+            Some([schema, _]) => schema == PG_TEMP,
             _ => false,
         };
         if own {

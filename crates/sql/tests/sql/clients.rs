@@ -1,6 +1,8 @@
 //! What drivers and tools of PostgreSQL say: cursors, unique indexes, arrays, settings, its
 //! catalog.
 
+use freestone::Database;
+
 use crate::support::Sql;
 
 fn filled() -> Sql {
@@ -348,4 +350,38 @@ fn rights_that_nobody_gave_are_those_of_the_owner() {
         ),
         ["{freestone=UC/freestone}|{=X/freestone,freestone=X/freestone}|{}|NULL"]
     );
+}
+
+#[test]
+fn the_catalog_lists_open_cursors() {
+    let database = Database::in_memory();
+    let (sql, other) = (Sql::on(&database), Sql::on(&database));
+    sql.run("BEGIN");
+    for declare in [
+        "DECLARE b CURSOR FOR SELECT 1",
+        "DECLARE a  SCROLL CURSOR FOR SELECT 1",
+        "DECLARE c NO SCROLL CURSOR WITH HOLD FOR SELECT 1",
+        "DECLARE \"D\" BINARY CURSOR WITH HOLD FOR SELECT 1",
+    ] {
+        sql.run(declare);
+    }
+    sql.run("FETCH b");
+    let all = "SELECT name, statement, is_holdable, is_binary, is_scrollable FROM pg_cursors";
+    assert_eq!(
+        sql.sorted(all),
+        [
+            "D|DECLARE \"D\" BINARY CURSOR WITH HOLD FOR SELECT 1|true|true|true",
+            "a|DECLARE a  SCROLL CURSOR FOR SELECT 1|false|false|true",
+            "b|DECLARE b CURSOR FOR SELECT 1|false|false|false",
+            "c|DECLARE c NO SCROLL CURSOR WITH HOLD FOR SELECT 1|true|false|false",
+        ]
+    );
+    let times =
+        "SELECT bool_and(creation_time BETWEEN now() AND clock_timestamp()) FROM pg_cursors";
+    assert_eq!(sql.one(times), "true");
+    assert!(other.rows("SELECT name FROM pg_cursors").is_empty());
+    sql.run("CLOSE a; COMMIT");
+    assert_eq!(sql.sorted("SELECT name FROM pg_cursors"), ["D", "c"]);
+    sql.run("CLOSE ALL");
+    assert!(sql.rows("SELECT name FROM pg_cursors").is_empty());
 }

@@ -1,7 +1,7 @@
 //! Prepared statements, and look-ups that need no plan.
 
 use crate::support::{LAYOUTS, Sql, runtime};
-use freestone::{Outcome, Parameter, Value};
+use freestone::{Database, Outcome, Parameter, Value};
 
 #[test]
 fn parameters_stand_for_values_of_any_type() {
@@ -173,4 +173,41 @@ fn prepare_execute_deallocate() {
     assert_eq!(sql.state("EXECUTE got(2)"), "26000");
     assert_eq!(sql.run("DEALLOCATE ALL"), "DEALLOCATE ALL");
     assert_eq!(sql.state("EXECUTE put(3, '')"), "26000");
+}
+
+#[test]
+fn the_catalog_lists_prepared_statements() {
+    let database = Database::in_memory();
+    let (sql, other) = (Sql::on(&database), Sql::on(&database));
+    sql.run("CREATE TABLE t (a INT, d DATE); CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    for prepare in [
+        "PREPARE p(int, text) AS SELECT $1, $2",
+        "PREPARE q AS  SELECT a + 1 FROM t WHERE a = $1 AND d > $2",
+        "PREPARE \"R\" AS SELECT 1",
+        "PREPARE s AS DELETE FROM t WHERE a = $1",
+        "PREPARE m(mood[], numeric(5, 2)) AS SELECT $1, $2",
+    ] {
+        sql.run(prepare);
+    }
+    sql.run("EXECUTE \"R\"; EXECUTE \"R\"; EXPLAIN EXECUTE s(1)");
+    let all = "SELECT name, statement, parameter_types, from_sql, generic_plans, custom_plans
+        FROM pg_prepared_statements ORDER BY statement";
+    assert_eq!(
+        sql.rows(all),
+        [
+            "R|PREPARE \"R\" AS SELECT 1|{}|true|0|2",
+            "m|PREPARE m(mood[], numeric(5, 2)) AS SELECT $1, $2|{mood[],numeric}|true|0|0",
+            "p|PREPARE p(int, text) AS SELECT $1, $2|{integer,text}|true|0|0",
+            "q|PREPARE q AS  SELECT a + 1 FROM t WHERE a = $1 AND d > $2|{integer,date}|true|0|0",
+            "s|PREPARE s AS DELETE FROM t WHERE a = $1|{integer}|true|0|1",
+        ]
+    );
+    let times = "SELECT bool_and(prepare_time <= now()) FROM pg_prepared_statements";
+    assert_eq!(sql.one(times), "true");
+    let names = "SELECT name FROM pg_prepared_statements";
+    assert!(other.rows(names).is_empty());
+    sql.run("DEALLOCATE p");
+    assert_eq!(sql.sorted(names), ["R", "m", "q", "s"]);
+    sql.run("DEALLOCATE ALL");
+    assert!(sql.rows(names).is_empty());
 }

@@ -221,3 +221,192 @@ fn numbers_of_objects_follow_the_path() {
         "true|false"
     );
 }
+
+#[test]
+fn temporary_sequences_are_of_one_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run("CREATE SEQUENCE s START 100; CREATE TABLE t (k INT DEFAULT nextval('s'), n INT)");
+    assert_eq!(
+        a.run("CREATE TEMPORARY SEQUENCE s START 5"),
+        "CREATE SEQUENCE"
+    );
+    assert_eq!(
+        a.one("SELECT nextval('s'), currval('s'), lastval()"),
+        "5|5|5"
+    );
+    assert_eq!(a.one("SELECT nextval('main.s')"), "100");
+    assert_eq!(a.one("SELECT nextval('pg_temp.s')"), "6");
+    assert_eq!(b.one("SELECT nextval('s')"), "101");
+    assert_eq!(b.state("SELECT nextval('pg_temp.s')"), "42P01");
+    // Names that are computed, and numbers.
+    let computed = "SELECT nextval(v.n) FROM (VALUES ('s')) AS v(n)";
+    assert_eq!(a.state(computed), "0A000");
+    a.run("CREATE TEMP SEQUENCE alone START 7");
+    assert_eq!(a.one("SELECT setval('s', nextval('alone'))"), "7");
+    assert_eq!(a.one("SELECT nextval('s'::regclass)"), "8");
+    assert_eq!(
+        a.sorted("SELECT c.oid::regclass FROM pg_class c WHERE relname = 's'"),
+        ["public.s", "s"]
+    );
+    assert_eq!(
+        a.one("SELECT nextval(c.oid::regclass) FROM pg_class c WHERE relname = 's' AND relpersistence = 't'"),
+        "9"
+    );
+    assert_eq!(
+        a.one("SELECT nextval(c.oid::regclass) FROM pg_class c WHERE relname = 's' AND relpersistence = 'p'"),
+        "102"
+    );
+    // A default keeps the sequence that it was declared with.
+    a.run("INSERT INTO t (n) VALUES (1); INSERT INTO t (n) SELECT 2");
+    assert_eq!(a.rows("SELECT k FROM t ORDER BY n"), ["103", "104"]);
+    assert_eq!(a.one("SELECT last_value, is_called FROM s"), "9|true");
+    assert_eq!(a.one("SELECT last_value FROM main.s"), "104");
+    assert_eq!(a.one("SELECT setval('s', 20)"), "20");
+    a.run("ALTER SEQUENCE s INCREMENT 10");
+    assert_eq!(a.one("SELECT nextval('s')"), "30");
+    a.run("ALTER SEQUENCE s RESTART");
+    assert_eq!(a.one("SELECT nextval('s')"), "5");
+    a.run("ALTER SEQUENCE s RENAME TO r");
+    assert_eq!(a.one("SELECT nextval('r'), nextval('s')"), "15|105");
+    a.run("ALTER TABLE r RENAME TO s");
+    assert_eq!(a.one("SELECT nextval('s')"), "25");
+    assert_eq!(a.state("ALTER SEQUENCE s SET SCHEMA main"), "0A000");
+    assert_eq!(a.state("DROP TABLE s"), "42809");
+    a.run("DROP SEQUENCE s");
+    assert_eq!(a.one("SELECT nextval('s')"), "106");
+    assert_eq!(a.one(computed), "107");
+    assert_eq!(a.one(&computed.replace("'s'", "'alone'")), "8");
+}
+
+#[test]
+fn temporary_sequences_are_made() {
+    let sql = Sql::new();
+    sql.run("CREATE TEMP SEQUENCE IF NOT EXISTS s");
+    assert_eq!(sql.noticed("CREATE TEMP SEQUENCE IF NOT EXISTS s").len(), 1);
+    assert_eq!(sql.state("CREATE TEMP SEQUENCE s"), "42P07");
+    assert_eq!(sql.state("CREATE TEMP TABLE s (a INT)"), "42P07");
+    assert_eq!(sql.state("CREATE TEMP SEQUENCE main.x"), "42P16");
+    sql.run("CREATE SEQUENCE pg_temp.y START 3");
+    assert_eq!(sql.one("SELECT nextval('y')"), "3");
+    // One that stays may have the same name.
+    sql.run("CREATE SEQUENCE s START 50");
+    assert_eq!(sql.one("SELECT nextval('s'), nextval('main.s')"), "1|50");
+    sql.run("CREATE TABLE taken (a INT)");
+    assert_eq!(sql.noticed("CREATE SEQUENCE IF NOT EXISTS taken").len(), 1);
+    let shown = "SELECT relname, relkind, relpersistence FROM pg_class
+        WHERE relname IN ('s', 'y') ORDER BY 1, 3";
+    assert_eq!(sql.rows(shown), ["s|S|p", "s|S|t", "y|S|t"]);
+    let shown = "SELECT sequencename, schemaname LIKE 'pg_temp%', start_value, last_value
+        FROM pg_sequences ORDER BY 1, 2";
+    assert_eq!(
+        sql.rows(shown),
+        ["s|false|50|50", "s|true|1|1", "y|true|3|3"]
+    );
+}
+
+#[test]
+fn temporary_sequences_and_transactions() {
+    let sql = Sql::new();
+    sql.run("BEGIN; CREATE TEMP SEQUENCE s");
+    assert_eq!(sql.one("SELECT nextval('s')"), "1");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.state("SELECT nextval('s')"), "42P01");
+    assert_eq!(sql.state("SELECT lastval()"), "55000");
+    sql.run("CREATE TEMP SEQUENCE s; BEGIN");
+    assert_eq!(sql.one("SELECT nextval('s')"), "1");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.one("SELECT nextval('s')"), "2");
+    sql.run("BEGIN; DROP SEQUENCE s");
+    assert_eq!(sql.state("SELECT nextval('s')"), "42P01");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.one("SELECT nextval('s')"), "3");
+    sql.run("DISCARD TEMP");
+    assert_eq!(sql.state("SELECT nextval('s')"), "42P01");
+}
+
+#[test]
+fn temporary_sequences_go_with_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run("CREATE TABLE t (k INT, n INT); CREATE TEMP SEQUENCE s");
+    a.run("ALTER TABLE t ALTER k SET DEFAULT nextval('s'); INSERT INTO t (n) VALUES (1)");
+    assert_eq!(a.one("SELECT k FROM t"), "1");
+    let known = "SELECT count(*) FROM pg_class WHERE relname = 's'";
+    assert_eq!(b.one(known), "1");
+    assert_eq!(b.one("SELECT count(*) FROM pg_sequences"), "0");
+    let standard = "SELECT count(*) FROM information_schema.sequences";
+    assert_eq!((a.one(standard), b.one(standard)), ("1".into(), "0".into()));
+    assert_eq!(
+        a.state("CREATE VIEW v AS SELECT nextval('s') AS n"),
+        "0A000"
+    );
+    a.run("CREATE TEMP VIEW v AS SELECT nextval('s') AS n");
+    assert_eq!(a.one("SELECT n + 0 * nextval('s') FROM v"), "2");
+    assert_eq!(a.noticed("CREATE VIEW w AS SELECT * FROM s").len(), 1);
+    drop(a);
+    assert_eq!(b.one(known), "0");
+    b.run("INSERT INTO t (n) VALUES (2)");
+    assert_eq!(b.rows("SELECT k FROM t ORDER BY n"), ["1", "NULL"]);
+}
+
+#[test]
+fn columns_of_temporary_tables_are_numbered() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a SERIAL); INSERT INTO t VALUES (DEFAULT), (DEFAULT)");
+    sql.run("CREATE TEMP TABLE t (a SERIAL, b INT GENERATED ALWAYS AS IDENTITY (START 10))");
+    assert_eq!(
+        sql.rows("INSERT INTO t DEFAULT VALUES RETURNING *"),
+        ["1|10"]
+    );
+    assert_eq!(sql.one("SELECT currval('t_a_seq'), lastval()"), "1|10");
+    assert_eq!(
+        sql.one("SELECT pg_get_serial_sequence('t', 'a')"),
+        "pg_temp.t_a_seq"
+    );
+    assert_eq!(
+        sql.one("SELECT currval(pg_get_serial_sequence('t', 'b'))"),
+        "10"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_serial_sequence('main.t', 'a')"),
+        "public.t_a_seq"
+    );
+    assert_eq!(sql.one("SELECT 't'::regclass"), "t");
+    sql.run("TRUNCATE t RESTART IDENTITY; INSERT INTO t DEFAULT VALUES");
+    assert_eq!(sql.one("SELECT a, b FROM t"), "1|10");
+    // Those that go with a column are in the schema of its table.
+    assert_eq!(sql.state("CREATE SEQUENCE s OWNED BY t.a"), "55000");
+    sql.run("CREATE TEMP SEQUENCE s OWNED BY t.a");
+    sql.run("CREATE TEMP SEQUENCE r");
+    assert_eq!(sql.state("ALTER SEQUENCE r OWNED BY main.t.a"), "55000");
+    sql.run("ALTER SEQUENCE r OWNED BY t.b; DROP TABLE t");
+    assert_eq!(sql.state("SELECT nextval('s')"), "42P01");
+    assert_eq!(sql.state("SELECT nextval('r')"), "42P01");
+    assert_eq!(sql.one("SELECT nextval('t_a_seq')"), "3");
+    sql.run(
+        "CREATE TEMP TABLE t (a INT); COMMENT ON TABLE t IS 'own'; COMMENT ON COLUMN t.a IS 'x'",
+    );
+    assert_eq!(sql.one("SELECT obj_description('t'::regclass)"), "own");
+    assert_eq!(
+        sql.one("SELECT obj_description('main.t'::regclass)"),
+        "NULL"
+    );
+}
+
+#[test]
+fn temporary_sequences_come_before_the_path() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA x; CREATE SEQUENCE x.s START 50; SET search_path = x");
+    assert_eq!(sql.one("SELECT nextval('s')"), "50");
+    assert_eq!(sql.one("SELECT last_value FROM s"), "50");
+    sql.run("CREATE TEMP SEQUENCE s");
+    assert_eq!(sql.one("SELECT nextval('s')"), "1");
+    assert_eq!(sql.one("SELECT last_value FROM s"), "1");
+    sql.run("PREPARE p AS SELECT nextval('s')");
+    assert_eq!(sql.rows("EXECUTE p"), ["2"]);
+    sql.run("DROP SEQUENCE s");
+    assert_eq!(sql.one("SELECT nextval('s')"), "51");
+}

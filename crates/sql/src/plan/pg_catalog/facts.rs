@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
-    ListArray, StringViewArray, new_null_array,
+    ListArray, StringViewArray, TimestampMicrosecondArray, new_null_array,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field};
@@ -15,15 +15,26 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::from_lists;
 
+/// The zone that instants are kept in.
+const UTC: &str = "+00:00";
+
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fact {
+    /// A number that is not known.
+    Null,
     Number(i64),
     Real(f32),
     Text(String),
     Truth(bool),
     Numbers(Vec<i64>),
     Texts(Vec<String>),
+}
+
+impl From<Option<i64>> for Fact {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(Self::Null, Self::Number)
+    }
 }
 
 impl From<i64> for Fact {
@@ -139,7 +150,10 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
             facts.map(|fact| number(fact) as i32),
         )),
         Type::Int8 | Type::Oid | Type::Reg(_) => {
-            Arc::new(Int64Array::from_iter_values(facts.map(number)))
+            Arc::new(Int64Array::from_iter(facts.map(|fact| match fact {
+                Some(Fact::Null) => None,
+                fact => Some(number(fact)),
+            })))
         }
         Type::Float4 => Arc::new(Float32Array::from_iter_values(facts.map(
             |fact| match fact {
@@ -150,6 +164,14 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         Type::Float8 => Arc::new(Float64Array::from_iter_values(
             facts.map(|fact| number(fact) as f64),
         )),
+        Type::TimestampTz(_) => {
+            let micros = facts.map(|fact| match fact {
+                Some(Fact::Number(micros)) => Some(*micros),
+                _ => None,
+            });
+            let micros = TimestampMicrosecondArray::from_iter(micros);
+            Arc::new(micros.with_timezone(UTC))
+        }
         Type::Text | Type::Name | Type::CatalogChar | Type::Varchar(_) => {
             Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
                 Some(Fact::Text(text)) => Some(text.as_str()),

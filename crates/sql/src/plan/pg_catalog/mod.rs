@@ -11,6 +11,7 @@ mod comments;
 mod composites;
 mod depends;
 pub(crate) mod facts;
+mod kept;
 mod keys;
 pub(crate) mod objects;
 mod others;
@@ -163,6 +164,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_rewrite" => depends::rules(relations, facts),
         "pg_partitioned_table" => objects::partitioned(relations, facts),
         "pg_inherits" => objects::inherited(relations, facts),
+        "pg_cursors" => kept::cursors(relations, facts),
+        "pg_prepared_statements" => kept::statements(relations, facts),
         "pg_enum" => types::labels(relations, facts),
         _ => others::fill(relations, name, facts),
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, Object, PartitionBound, PartitionStrategy, Sequence, Table, TableId,
-    TableSchema, TypeId,
+    Catalog, Column, Object, PartitionBound, PartitionStrategy, Privileges, Sequence, Table,
+    TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
@@ -276,6 +276,14 @@ pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// The letter for relations that go with their session, or for those that stay.
+fn persistence(schema: &str) -> &'static str {
+    match temporary_schema(schema) {
+        true => "t",
+        false => "p",
+    }
+}
+
 /// Tables, views, indexes and sequences.
 pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -372,11 +380,6 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relispopulated", true.into()),
         ]);
     }
-}
-
-/// Whether relations of a schema are temporary or permanent.
-fn persistence(schema: &str) -> &'static str {
-    if temporary_schema(schema) { "t" } else { "p" }
 }
 
 /// Sequences with their numbers.
@@ -512,11 +515,16 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Sequences by their names.
+/// Sequences by their names, but for temporary ones of other sessions.
 pub(super) fn sequence_views(relations: &Relations<'_>, facts: &mut Facts) {
-    for (schema, sequence) in relations.snapshot.all_sequences() {
-        let definition = &sequence.definition;
+    let rights = relations.own_rights();
+    let all = relations.snapshot.all_sequences();
+    for (schema, sequence) in all.filter(|(schema, _)| !relations.is_of_other(schema)) {
+        let (definition, position) = (&sequence.definition, sequence.position());
+        let any = [Privileges::SELECT, Privileges::USAGE];
+        let known = position.given && any.iter().any(|one| rights.may(&sequence.id.into(), *one));
         facts.add([
+            ("last_value", known.then_some(position.value).into()),
             ("schemaname", shown_schema(schema).into()),
             ("sequencename", sequence.name.as_str().into()),
             (
@@ -569,6 +577,12 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
             ]);
         }
     }
+}
+
+/// The sequence of a number, and its schema.
+pub(crate) fn sequence_numbered(catalog: &Catalog, number: i64) -> Option<(&str, &Arc<Sequence>)> {
+    let place = number.checked_sub(SEQUENCES)?;
+    catalog.all_sequences().nth(usize::try_from(place).ok()?)
 }
 
 /// Numbers, schemas and names of all relations, indexes among them.

@@ -1,0 +1,51 @@
+//! What a session keeps: its cursors and its prepared statements.
+
+use std::sync::Weak;
+
+use super::facts::{Fact, Facts};
+use crate::front::Numbers;
+use crate::plan::relations::Relations;
+use crate::session::{Cursors, PreparedStatements};
+
+/// Cursors that are open.
+pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {
+    let known = relations.state.config().get_extension::<Weak<Cursors>>();
+    let open = known.and_then(|cursors| cursors.upgrade());
+    for (name, declared, kept) in open.iter().flat_map(|cursors| cursors.all()) {
+        // Without a word of SCROLL it can be read backward if its rows are kept.
+        let scrolls = kept && declared.scrolls != Some(false);
+        facts.add([
+            ("name", name.into()),
+            ("statement", declared.text.into()),
+            ("is_holdable", declared.holds.into()),
+            ("is_binary", declared.binary.into()),
+            ("is_scrollable", scrolls.into()),
+            ("creation_time", declared.time.into()),
+        ]);
+    }
+}
+
+/// Statements that PREPARE has kept. Each execution plans a statement with its values.
+pub(super) fn statements(relations: &Relations<'_>, facts: &mut Facts) {
+    let config = relations.state.config();
+    let Some(kept) = config.get_extension::<PreparedStatements>() else {
+        return;
+    };
+    let all = kept.all();
+    if all.is_empty() {
+        return;
+    }
+    let numbers = Numbers::of(relations);
+    for (name, one) in all {
+        let types = one.types.iter().map(|ty| numbers.type_number(ty));
+        let types: Vec<i64> = types.map(Option::unwrap_or_default).collect();
+        facts.add([
+            ("name", name.into()),
+            ("statement", one.text.as_ref().into()),
+            ("prepare_time", one.time.into()),
+            ("parameter_types", Fact::from(types)),
+            ("from_sql", true.into()),
+            ("custom_plans", one.executions().into()),
+        ]);
+    }
+}
