@@ -13,7 +13,6 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 
 use super::words;
 use crate::names::fold;
-use crate::statement::{names_of_with, parse_one};
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
@@ -85,18 +84,14 @@ fn query_of(text: &str) -> Option<&str> {
     (!query.contains("--")).then_some(query)
 }
 
-/// The text of a view's query with a schema before the names of relations and functions that
-/// have none, where it has some of these names.
+/// The text of a view's query, and its tree, with a schema before the names of relations and
+/// functions that have none, where it has some of these names.
 pub(crate) fn with_schema(
-    text: &str,
+    (text, ast): (&str, &Ast),
     schema: &str,
     has_relation: impl Fn(&str) -> bool,
     has_function: impl Fn(&str) -> bool,
 ) -> String {
-    let Ok(ast) = parse_one(text) else {
-        return text.to_owned();
-    };
-    let given = names_of_with(&ast);
     let mut places = Vec::new();
     let mut note = |name: &ObjectName, has: &dyn Fn(&str) -> bool| {
         if let [ObjectNamePart::Identifier(only)] = name.0.as_slice()
@@ -105,11 +100,11 @@ pub(crate) fn with_schema(
             places.push(offset(text, only.span.start));
         }
     };
-    let _ = visit_relations(&ast, |name| {
-        note(name, &|name| !given.contains(name) && has_relation(name));
+    let _ = visit_relations(ast, |name| {
+        note(name, &has_relation);
         ControlFlow::<()>::Continue(())
     });
-    let _ = visit_expressions(&ast, |expr| {
+    let _ = visit_expressions(ast, |expr| {
         if let Expr::Function(call) = expr {
             note(&call.name, &has_function);
         }
@@ -137,10 +132,11 @@ fn offset(text: &str, place: Location) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statement::parse_one;
 
     #[test]
     fn names_get_a_schema_where_they_stand() {
-        let known = |name: &str| matches!(name, "t" | "Odd t" | "c" | "f");
+        let known = |name: &str| matches!(name, "t" | "Odd t" | "f");
         for (text, whole) in [
             ("SELECT t.a FROM t", "SELECT t.a FROM s.t"),
             (
@@ -148,7 +144,8 @@ mod tests {
                 "WITH c AS (SELECT s.f(1) FROM s.\"Odd t\" x,\n s.T) SELECT 'é', (TABLE s.t) FROM c, u.t",
             ),
         ] {
-            assert_eq!(with_schema(text, "s", known, known), whole);
+            let ast = parse_one(text).unwrap();
+            assert_eq!(with_schema((text, &ast), "s", known, known), whole);
         }
     }
 

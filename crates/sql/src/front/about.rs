@@ -25,6 +25,7 @@ use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::{self, objects, procedures, routines};
 use crate::plan::relations::Relations;
 use crate::session::{PG_TEMP, has_function, has_rows};
+use crate::statement::{names_of_with, parse_one};
 
 /// Functions that say of any object of a kind that it is found by its name alone.
 const VISIBLE: [&str; 11] = [
@@ -622,8 +623,16 @@ fn shown_query(relations: &Relations<'_>, text: &str) -> String {
     if path.is_none_or(|path| path.iter().any(|name| meant_schema(name) == DEFAULT_SCHEMA)) {
         return text.to_owned();
     }
-    let catalog = relations.snapshot.catalog();
-    let relation = |name: &str| has_rows(catalog, DEFAULT_SCHEMA, name);
+    let Ok(ast) = parse_one(text) else {
+        return text.to_owned();
+    };
+    let (catalog, given) = (relations.snapshot.catalog(), names_of_with(&ast));
+    let relation = |name: &str| !given.contains(name) && has_rows(catalog, DEFAULT_SCHEMA, name);
     let function = |name: &str| has_function(catalog, DEFAULT_SCHEMA, name);
-    with_schema(text, shown_schema(DEFAULT_SCHEMA), relation, function)
+    with_schema(
+        (text, &ast),
+        shown_schema(DEFAULT_SCHEMA),
+        relation,
+        function,
+    )
 }
