@@ -287,9 +287,10 @@ impl Own<'_> {
                 CommentObject::Column | CommentObject::Domain => of_column(object_name, |name| {
                     self.qualify(name, table);
                 }),
-                _ => {
+                CommentObject::Table | CommentObject::View | CommentObject::Sequence => {
                     self.qualify(object_name, table);
                 }
+                _ => {}
             },
             Ast::Drop {
                 object_type, names, ..
