@@ -20,7 +20,7 @@ use crate::plan::expression::Expressions;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
 use crate::rights::Login;
-use crate::session::{KnownPlans, Session, SessionOptions, remove_left, template};
+use crate::session::{AdvisoryLocks, KnownPlans, Session, SessionOptions, remove_left, template};
 use crate::statement::KnownTexts;
 
 /// How often a load passes its counts on.
@@ -49,6 +49,7 @@ pub struct Database {
     template: Arc<SessionState>,
     plans: Arc<KnownPlans>,
     texts: Arc<KnownTexts>,
+    advisory_locks: Arc<AdvisoryLocks>,
     memory: Arc<Broker>,
     /// Parts of it, of roles that may have so much and no more.
     of_roles: Arc<Mutex<HashMap<RoleId, Arc<Broker>>>>,
@@ -130,6 +131,7 @@ impl Database {
             of_roles: Arc::default(),
             plans,
             texts: Arc::default(),
+            advisory_locks: Arc::default(),
             record,
         }
     }
@@ -183,6 +185,11 @@ impl Database {
     /// Texts that were parsed before.
     pub(crate) fn texts(&self) -> &KnownTexts {
         &self.texts
+    }
+
+    /// Numbers that its sessions have locked.
+    pub(crate) fn advisory_locks(&self) -> &Arc<AdvisoryLocks> {
+        &self.advisory_locks
     }
 
     /// The memory of all its queries.

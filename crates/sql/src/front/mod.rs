@@ -4,6 +4,7 @@
 //! functions; its dependent joins are removed, and the plan is lowered to operators.
 
 mod about;
+mod advisory;
 mod declared;
 mod expression;
 mod functions;

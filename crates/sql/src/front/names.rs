@@ -18,6 +18,7 @@ use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
 use super::about;
+use super::advisory;
 use super::declared::{self, type_of_stored};
 use super::expression::terms_of;
 use super::functions::{front_error, of_numbers, wrapped};
@@ -414,6 +415,10 @@ impl Catalog for Names<'_> {
                 let mut all = vec![wrapped(name, &function)];
                 all.extend(of_numbers(name, &function, catalog));
                 all
+            }
+            _ if name.contains("_advisory_") => {
+                let all = advisory::functions(name, state).into_iter();
+                all.map(Arc::new).collect()
             }
             _ => self.about(name),
         }

@@ -40,6 +40,7 @@ impl Run<'_> {
             }
             self.session.forget(None)?;
             self.session.cursors().close(None)?;
+            self.session.locks().unlock_all();
             self.session.reset_all()?;
         }
         if matches!(what, DiscardObject::ALL | DiscardObject::TEMP) {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
-use crate::session::{AskedModes, Block, Modes, Notice, Open, Outcome, Session};
+use crate::session::{AskedModes, Block, Kept, Modes, Notice, Open, Outcome, Session};
 use crate::statement::changing_query;
 use crate::utility::Utility;
 
@@ -48,8 +48,9 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             end(session, false, chained)?;
             return Ok(Outcome::done("ROLLBACK"));
         }
-        Control::RolledBackTo(mark) => {
-            session.undo_settings(mark);
+        Control::RolledBackTo(kept) => {
+            session.undo_settings(kept.settings);
+            session.locks().back_to(kept.locks);
             return Ok(Outcome::done("ROLLBACK"));
         }
         Control::Commit(transaction, chained) => {
@@ -217,8 +218,8 @@ enum Control {
     Commit(Box<Transaction>, Option<Modes>),
     /// The transaction is taken back, and another one begins with these modes.
     RolledBack(Option<Modes>),
-    /// What was done since a savepoint is taken back, settings but for those before a mark.
-    RolledBackTo(usize),
+    /// What was done since a savepoint is taken back, but for what was kept before its marks.
+    RolledBackTo(Kept),
     /// It is about something else.
     Other,
 }
@@ -226,6 +227,7 @@ enum Control {
 /// Ends a transaction for cursors and settings, and begins the next one if it is chained.
 fn end(session: &Session, committed: bool, chained: Option<Modes>) -> Result<()> {
     session.cursors().end_transaction(committed);
+    session.locks().end_transaction();
     session.end_settings(committed);
     if let Some(modes) = chained {
         let begun = session.database().store().begin()?;
@@ -308,7 +310,11 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
             savepoint: Some(name),
         } => return Ok(Control::RolledBackTo(open.roll_back_to(&fold(name))?)),
         Ast::Savepoint { name } => {
-            open.save(fold(name), session.client().mark())?;
+            let kept = Kept {
+                settings: session.client().mark(),
+                locks: session.locks().mark(),
+            };
+            open.save(fold(name), kept)?;
             "SAVEPOINT"
         }
         Ast::ReleaseSavepoint { name } => {

@@ -572,6 +572,7 @@ impl Session {
         };
         if !self.in_transaction() {
             self.cursors().end_transaction(committed);
+            self.locks().end_transaction();
             if was_open {
                 self.end_settings(committed);
             }

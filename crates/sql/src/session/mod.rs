@@ -1,5 +1,6 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
+mod advisory;
 mod client;
 mod cursors;
 mod describe;
@@ -48,6 +49,7 @@ use crate::rights::{Identity, told};
 use crate::run;
 use crate::statement::Statement;
 
+pub(crate) use advisory::{AdvisoryLocks, HeldLocks, Key, Mode};
 pub(crate) use client::ClientSettings;
 pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
@@ -68,7 +70,7 @@ pub(crate) use settings::{
 };
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
-pub(crate) use transaction::{Block, Open};
+pub(crate) use transaction::{Block, Kept, Open};
 
 /// When the transaction around a statement began, in microseconds since 1970.
 pub(crate) struct Begun(pub(crate) i64);
@@ -96,6 +98,7 @@ pub struct Session {
     lent: Arc<Lent>,
     client: Arc<ClientSettings>,
     cursors: Arc<Cursors>,
+    locks: Arc<HeldLocks>,
     notices: notices::Notices,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
@@ -131,6 +134,8 @@ impl Session {
         config.set_extension(Arc::clone(&lent));
         let prepared = Arc::<PreparedStatements>::default();
         config.set_extension(Arc::clone(&prepared));
+        let locks = Arc::new(HeldLocks::new(database.advisory_locks()));
+        config.set_extension(Arc::clone(&locks));
         let cursors = Arc::<Cursors>::default();
         // What a cursor reads keeps the configuration, so that may not keep the cursors.
         config.set_extension(Arc::new(Arc::downgrade(&cursors)));
@@ -150,6 +155,7 @@ impl Session {
             lent,
             client,
             cursors,
+            locks,
             notices: notices::Notices::default(),
             machine: Mutex::default(),
             identity,
@@ -173,6 +179,9 @@ impl Session {
     /// that fails has changed nothing.
     pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
+        if !self.in_transaction() {
+            self.locks.end_transaction();
+        }
         self.requests.set_apart(statement.works_for_long());
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
@@ -180,6 +189,10 @@ impl Session {
         let outcome = self.requests.waited(Box::pin(work)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         let outcome = outcome.map(|outcome| self.failing(self.zoned(self.ending(outcome))));
+        let outcome = match self.in_transaction() {
+            true => outcome,
+            false => outcome.map(|outcome| self.unlocking(outcome)),
+        };
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
@@ -235,6 +248,28 @@ impl Session {
             }),
             other => other,
         }
+    }
+
+    /// An outcome with which the locks end that a statement outside of a transaction has taken.
+    fn unlocking(&self, outcome: Outcome) -> Outcome {
+        let locks = self.locks.transaction();
+        match outcome {
+            Outcome::Rows(Rows { schema, stream }) => {
+                let stream = stream.inspect_ok(move |_| {
+                    let _until_dropped = &locks;
+                });
+                Outcome::Rows(Rows {
+                    schema: Arc::clone(&schema),
+                    stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+                })
+            }
+            done => done,
+        }
+    }
+
+    /// Advisory locks.
+    pub(crate) fn locks(&self) -> &HeldLocks {
+        &self.locks
     }
 
     /// Rows whose error fails the open transaction, if there is one.

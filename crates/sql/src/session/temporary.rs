@@ -160,6 +160,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.locks().end();
         if self.has_temporary() {
             *self.transaction.lock() = Open::Nothing;
             // The next to open the database removes what cannot be removed now.

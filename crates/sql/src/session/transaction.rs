@@ -37,12 +37,20 @@ pub(crate) struct Block {
     implicit: bool,
 }
 
+/// Marks of what a session keeps beside the rows at a savepoint.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Kept {
+    /// See [`super::ClientSettings::mark`].
+    pub(crate) settings: usize,
+    /// See [`super::HeldLocks::mark`].
+    pub(crate) locks: usize,
+}
+
 /// A savepoint.
 struct Saved {
     name: String,
     state: Savepoint,
-    /// See [`super::ClientSettings::mark`].
-    settings: usize,
+    kept: Kept,
     read_only: bool,
 }
 
@@ -302,7 +310,7 @@ impl Open {
     ///
     /// # Errors
     /// `25P01` outside of a transaction, `25P02` in a failed one.
-    pub(crate) fn save(&mut self, name: String, settings: usize) -> Result<()> {
+    pub(crate) fn save(&mut self, name: String, kept: Kept) -> Result<()> {
         self.running()?;
         let Self::Going(
             block @ Block {
@@ -316,18 +324,17 @@ impl Open {
         block.savepoints.push(Saved {
             name,
             state,
-            settings,
+            kept,
             read_only: block.modes.read_only,
         });
         Ok(())
     }
 
-    /// ROLLBACK TO SAVEPOINT: also out of a failed transaction. The mark of the settings that
-    /// stay.
+    /// ROLLBACK TO SAVEPOINT: also out of a failed transaction. The marks of what stays.
     ///
     /// # Errors
     /// `25P01`; `3B001` if there is no such savepoint.
-    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<usize> {
+    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<Kept> {
         let (Self::Going(block) | Self::Failed(block)) = self else {
             return Err(none_open());
         };
@@ -337,17 +344,17 @@ impl Open {
             .rposition(|saved| saved.name == name);
         let place = place.ok_or_else(|| no_savepoint(name))?;
         block.savepoints.truncate(place + 1);
-        let mut settings = 0;
+        let mut kept = Kept::default();
         if let Some(saved) = block.savepoints.last() {
             block.transaction.roll_back_to(&saved.state);
             block.modes.read_only = saved.read_only;
-            settings = saved.settings;
+            kept = saved.kept;
         }
         *self = match std::mem::take(self) {
             Self::Failed(block) => Self::Going(block),
             other => other,
         };
-        Ok(settings)
+        Ok(kept)
     }
 
     /// RELEASE SAVEPOINT.

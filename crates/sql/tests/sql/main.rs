@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod advisor;
+mod advisory_locks;
 mod alter;
 mod apply;
 mod arithmetic;
