@@ -6,6 +6,7 @@
 //! REINDEX TABLE t                indexes are always as their tables are
 //! CLUSTER t USING i              blocks are sorted as their table says
 //! DROP AGGREGATE IF EXISTS f(int)   there are none
+//! DO $$ BEGIN … END $$           a block of statements
 //! CREATE AGGREGATE f(int) (…)    refused
 //! ```
 
@@ -16,8 +17,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use serde::{Deserialize, Serialize};
+
+use crate::names::fold;
 
 /// The name of the procedure that stands for them in a tree: nobody can write it.
 const PROCEDURE: &str = "utility statement";
@@ -46,6 +49,11 @@ pub(crate) enum Utility {
         kind: String,
         if_exists: bool,
         what: String,
+    },
+    /// DO: a block, and the language that it is written in.
+    Do {
+        language: Option<String>,
+        body: String,
     },
     /// What is understood and refused.
     Unsupported(String),
@@ -128,7 +136,7 @@ const NONE: [&[&str]; 29] = [
 ];
 
 /// Statements that are refused, by the words that they begin with.
-const REFUSED: [&[&str]; 18] = [
+const REFUSED: [&[&str]; 17] = [
     &["ATTACH"],
     &["DETACH"],
     &["ALTER", "DEFAULT", "PRIVILEGES"],
@@ -137,7 +145,6 @@ const REFUSED: [&[&str]; 18] = [
     &["COMMIT", "PREPARED"],
     &["CREATE", "CONSTRAINT", "TRIGGER"],
     &["CREATE", "TRUSTED", "LANGUAGE"],
-    &["DO"],
     &["IMPORT", "FOREIGN", "SCHEMA"],
     &["LISTEN"],
     &["LOAD"],
@@ -196,6 +203,14 @@ fn rest(parser: &mut Parser<'_>) -> String {
     parts.join(" ")
 }
 
+/// LANGUAGE and a name.
+fn language_of(parser: &mut Parser<'_>) -> Read<Option<String>> {
+    match takes(parser, &["LANGUAGE"]) {
+        true => Ok(Some(fold(&parser.parse_identifier()?))),
+        false => Ok(None),
+    }
+}
+
 /// A statement that the grammar does not read; `None` for any other.
 ///
 /// # Errors
@@ -216,6 +231,25 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 chain,
                 savepoint: None,
             }));
+        }
+        "DO" => {
+            skip(parser, 1);
+            let mut language = language_of(parser)?;
+            let body = match parser.next_token() {
+                TokenWithSpan {
+                    token: Token::DollarQuotedString(text),
+                    ..
+                } => text.value,
+                TokenWithSpan {
+                    token: Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text),
+                    ..
+                } => text,
+                other => return parser.expected("a text with a block", other),
+            };
+            if language.is_none() {
+                language = language_of(parser)?;
+            }
+            Utility::Do { language, body }
         }
         "BEGIN" | "START" if !are(parser, 1, &["ATOMIC"]) => {
             let begin = first == "BEGIN";
@@ -457,7 +491,10 @@ mod tests {
             ),
             (
                 "DO LANGUAGE plpgsql $$ BEGIN END $$",
-                Utility::Unsupported("DO".to_owned()),
+                Utility::Do {
+                    language: Some("plpgsql".to_owned()),
+                    body: " BEGIN END ".to_owned(),
+                },
             ),
             (
                 "CLUSTER VERBOSE s.t USING i",

@@ -6,7 +6,10 @@
 //! ```
 //!
 //! `syntax` reads what the grammar does not: macros, and bodies between BEGIN ATOMIC and END.
+//! `block` reads the blocks of DO, and `conditions` has the names of their errors.
 
+pub(crate) mod block;
+mod conditions;
 mod syntax;
 
 use std::sync::Arc;

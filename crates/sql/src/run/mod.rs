@@ -11,6 +11,7 @@ mod alter_relation;
 mod alter_sequence;
 mod assigned;
 mod attach;
+mod block;
 mod bulk;
 mod by_name;
 mod cascade;
@@ -132,6 +133,9 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
         return Ok(outcome);
     }
     if let Some(outcome) = Box::pin(schema::create(session, &statement.ast)).await? {
+        return Ok(outcome);
+    }
+    if let Some(outcome) = Box::pin(block::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
     let pivoted = Box::pin(session.with_pivots(statement)).await?;

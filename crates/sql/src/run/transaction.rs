@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
-use crate::session::{AskedModes, Block, Kept, Modes, Notice, Open, Outcome, Session};
+use crate::session::{AskedModes, Block, Marks, Modes, Notice, Open, Outcome, Session};
 use crate::statement::changing_query;
 use crate::utility::Utility;
 
@@ -49,8 +49,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             return Ok(Outcome::done("ROLLBACK"));
         }
         Control::RolledBackTo(kept) => {
-            session.undo_settings(kept.settings);
-            session.locks().back_to(kept.locks);
+            session.back_to(kept);
             return Ok(Outcome::done("ROLLBACK"));
         }
         Control::Commit(transaction, chained) => {
@@ -219,7 +218,7 @@ enum Control {
     /// The transaction is taken back, and another one begins with these modes.
     RolledBack(Option<Modes>),
     /// What was done since a savepoint is taken back, but for what was kept before its marks.
-    RolledBackTo(Kept),
+    RolledBackTo(Marks),
     /// It is about something else.
     Other,
 }
@@ -310,11 +309,7 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
             savepoint: Some(name),
         } => return Ok(Control::RolledBackTo(open.roll_back_to(&fold(name))?)),
         Ast::Savepoint { name } => {
-            let kept = Kept {
-                settings: session.client().mark(),
-                locks: session.locks().mark(),
-            };
-            open.save(fold(name), kept)?;
+            open.save(fold(name), session.marks())?;
             "SAVEPOINT"
         }
         Ast::ReleaseSavepoint { name } => {

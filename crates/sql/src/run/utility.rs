@@ -67,6 +67,7 @@ impl Run<'_> {
                 Ok(Outcome::done(format!("DROP {}", kind.to_uppercase())))
             }
             Utility::Modes { .. } => Err(Error::internal("modes are set elsewhere")),
+            Utility::Do { .. } => Err(Error::internal("blocks are run elsewhere")),
             Utility::Unsupported(what) => {
                 let error = Error::unsupported(format!("{what} is not supported"));
                 Err(match what.as_str() {

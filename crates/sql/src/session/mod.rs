@@ -70,7 +70,7 @@ pub(crate) use settings::{
 };
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
-pub(crate) use transaction::{Block, Kept, Open};
+pub(crate) use transaction::{Block, Marks, Open};
 
 /// When the transaction around a statement began, in microseconds since 1970.
 pub(crate) struct Begun(pub(crate) i64);
@@ -265,6 +265,20 @@ impl Session {
             }
             done => done,
         }
+    }
+
+    /// Marks of what it keeps beside the rows, for a savepoint.
+    pub(crate) fn marks(&self) -> Marks {
+        Marks {
+            settings: self.client.mark(),
+            locks: self.locks.mark(),
+        }
+    }
+
+    /// Takes back what it has kept since.
+    pub(crate) fn back_to(&self, kept: Marks) {
+        self.undo_settings(kept.settings);
+        self.locks.back_to(kept.locks);
     }
 
     /// Advisory locks.

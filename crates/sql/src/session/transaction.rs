@@ -39,7 +39,7 @@ pub(crate) struct Block {
 
 /// Marks of what a session keeps beside the rows at a savepoint.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Marks {
     /// See [`super::ClientSettings::mark`].
     pub(crate) settings: usize,
     /// See [`super::HeldLocks::mark`].
@@ -50,7 +50,7 @@ pub(crate) struct Kept {
 struct Saved {
     name: String,
     state: Savepoint,
-    kept: Kept,
+    kept: Marks,
     read_only: bool,
 }
 
@@ -310,14 +310,20 @@ impl Open {
     ///
     /// # Errors
     /// `25P01` outside of a transaction, `25P02` in a failed one.
-    pub(crate) fn save(&mut self, name: String, kept: Kept) -> Result<()> {
+    pub(crate) fn save(&mut self, name: String, kept: Marks) -> Result<()> {
+        match self.running()?.is_some() && self.is_declared() {
+            true => self.save_within(name, kept),
+            false => Err(none_open()),
+        }
+    }
+
+    /// The same for a statement that is made of others, in any transaction.
+    ///
+    /// # Errors
+    /// As [`Open::save`].
+    pub(crate) fn save_within(&mut self, name: String, kept: Marks) -> Result<()> {
         self.running()?;
-        let Self::Going(
-            block @ Block {
-                implicit: false, ..
-            },
-        ) = self
-        else {
+        let Self::Going(block) = self else {
             return Err(none_open());
         };
         let state = block.transaction.savepoint();
@@ -334,7 +340,7 @@ impl Open {
     ///
     /// # Errors
     /// `25P01`; `3B001` if there is no such savepoint.
-    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<Kept> {
+    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<Marks> {
         let (Self::Going(block) | Self::Failed(block)) = self else {
             return Err(none_open());
         };
@@ -344,7 +350,7 @@ impl Open {
             .rposition(|saved| saved.name == name);
         let place = place.ok_or_else(|| no_savepoint(name))?;
         block.savepoints.truncate(place + 1);
-        let mut kept = Kept::default();
+        let mut kept = Marks::default();
         if let Some(saved) = block.savepoints.last() {
             block.transaction.roll_back_to(&saved.state);
             block.modes.read_only = saved.read_only;

@@ -14,6 +14,7 @@ mod arithmetic;
 mod assigned;
 mod barriers;
 mod benchmarks;
+mod blocks;
 mod bulk;
 mod catalog;
 mod change;

@@ -352,7 +352,9 @@ impl Reader<'_> {
             }
             return Ok(name);
         }
-        if ahead == 0 && !self.is_name(0) && !matches!(self.word(0), Some("left" | "right")) {
+        // Words such as LEFT are names of functions, though of nothing else.
+        let is_function = |word: &str| class(word) == Class::Function;
+        if ahead == 0 && !self.is_name(0) && !self.word(0).is_some_and(is_function) {
             return Err(self.fail());
         }
         for _ in 0..=ahead {
