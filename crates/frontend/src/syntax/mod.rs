@@ -417,6 +417,8 @@ mod tests {
             "DELETE FROM t WHERE a LIKE ANY (ARRAY['x']) AND b ISNULL",
             "CREATE VIEW v AS (SELECT a FROM t GROUP BY DISTINCT ROLLUP (a))",
             "CREATE TABLE Mixed AS TABLE t",
+            "CREATE TABLE t (a text ARRAY, b numeric(4, 2) array[3] DEFAULT ARRAY[1], c s.\"T\" ARRAY NOT NULL)",
+            "ALTER TABLE t ADD COLUMN a int ARRAY, ALTER b TYPE double precision array USING ARRAY[b]",
             "INSERT INTO t TABLE u",
             "INSERT INTO s.t AS x (a, b) TABLE ONLY u",
             "INSERT INTO \"t\" FROM u ON CONFLICT DO NOTHING",

@@ -7,6 +7,7 @@ use datafusion::arrow::array::{Array, AsArray};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use futures::TryStreamExt;
 
+use super::transaction::{ATTEMPTS, pause};
 use crate::error::{Error, Result};
 use crate::routine::block::{Block, Level, Step, parse};
 use crate::session::{Notice, Outcome, Session};
@@ -43,18 +44,35 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             return Err(error);
         }
     };
-    if alone {
-        session.begin_implicit()?;
+    if !alone {
+        let done = steps(session, &block, 0).await;
+        if done.is_err() {
+            session.fail();
+        }
+        done?;
+        return Ok(Some(Outcome::done("DO")));
     }
-    let done = steps(session, &block, 0).await;
+    for attempt in 1.. {
+        match transaction(session, &block).await {
+            Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => pause(attempt).await,
+            done => {
+                done?;
+                break;
+            }
+        }
+    }
+    Ok(Some(Outcome::done("DO")))
+}
+
+/// Runs a block as a transaction of its own.
+async fn transaction(session: &Session, block: &Block) -> Result<()> {
+    session.begin_implicit()?;
+    let done = steps(session, block, 0).await;
     if done.is_err() {
         session.fail();
     }
-    if alone {
-        session.end_implicit().await?;
-    }
-    done?;
-    Ok(Some(Outcome::done("DO")))
+    session.end_implicit().await?;
+    done
 }
 
 /// A block: what it has done is taken back before its errors are handled.

@@ -19,7 +19,7 @@ use crate::statement::changing_query;
 use crate::utility::Utility;
 
 /// Times that a statement is run again because another transaction was first.
-const ATTEMPTS: usize = 50;
+pub(super) const ATTEMPTS: usize = 50;
 
 /// Times that an upsert is run again for a key that came meanwhile; a key that it
 /// does not name collides for good.
@@ -100,7 +100,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
 }
 
 /// Lets the other transaction come to its end: longer each time, 50 µs to 3 ms.
-async fn pause(attempt: usize) {
+pub(super) async fn pause(attempt: usize) {
     tokio::task::yield_now().await;
     // Not tokio's sleep, which needs a runtime with a timer.
     std::thread::sleep(Duration::from_micros(25 << attempt.min(7)));

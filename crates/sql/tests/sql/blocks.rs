@@ -24,8 +24,10 @@ fn errors_are_handled() {
     );
     assert_eq!(sql.sorted("SELECT k FROM t"), ["1", "3", "4"]);
     assert_eq!(
-        sql.state("DO $$ BEGIN INSERT INTO t VALUES (5); INSERT INTO t VALUES (1); \
-                   EXCEPTION WHEN undefined_table THEN NULL; END $$"),
+        sql.state(
+            "DO $$ BEGIN INSERT INTO t VALUES (5); INSERT INTO t VALUES (1); \
+                   EXCEPTION WHEN undefined_table THEN NULL; END $$"
+        ),
         "23505"
     );
     assert_eq!(sql.one("SELECT count(*) FROM t"), "3");
@@ -45,7 +47,10 @@ fn blocks_in_transactions() {
     assert_eq!(sql.one("SHOW extra_float_digits"), "1");
     assert_eq!(sql.sorted("SELECT k FROM t"), ["1", "3"]);
     let error = sql.error("DO $$ BEGIN INSERT INTO t VALUES (4); RAISE EXCEPTION 'at % of %%, %', 1 + 1, NULL; END $$");
-    assert_eq!((error.sqlstate.as_ref(), error.message.as_str()), ("P0001", "at 2 of %, <NULL>"));
+    assert_eq!(
+        (error.sqlstate.as_ref(), error.message.as_str()),
+        ("P0001", "at 2 of %, <NULL>")
+    );
     assert_eq!(sql.state("DO $$ BEGIN END $$"), "25P02");
     sql.run("ROLLBACK");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "0");

@@ -182,6 +182,7 @@ impl<'a> Reader<'a> {
         );
         let mut changes = matches!(self.word(0), Some("insert" | "update" | "merge"));
         let mut merges = self.is("merge");
+        let defines = matches!(self.word(0), Some("create" | "alter"));
         // The statement that these carry out is behind other words.
         let carries = matches!(self.word(0), Some("explain" | "prepare"));
         // The level of the SET clause that is read, and the end of the columns of INSERT.
@@ -279,6 +280,10 @@ impl<'a> Reader<'a> {
                 Some(_) => before == "for" && self.lexemes[first].kind.is("declare"),
                 None => false,
             };
+            if defines && self.is("array") && self.ends_type(first) {
+                self.array_of()?;
+                continue;
+            }
             let is_query = match self.word(0) {
                 Some("select") => {
                     !matches!(before, "grant" | "revoke" | "on") && (before != "for" || holds)
@@ -338,6 +343,22 @@ impl<'a> Reader<'a> {
         }
         self.defaults = false;
         Ok(())
+    }
+
+    /// Whether ARRAY, which is here, stands behind a type and makes no value.
+    fn ends_type(&self, first: usize) -> bool {
+        let Some(before) = self.at.checked_sub(1).filter(|before| *before > first) else {
+            return false;
+        };
+        let bounded = matches!(self.lexeme(2).kind, Kind::Number(_)) && self.mark(3) == Some("]");
+        let is_type = match &self.lexemes[before].kind {
+            Kind::Quoted(_) | Kind::Mark(")") => true,
+            Kind::Word(word) => {
+                word != "return" && !matches!(class(word), Class::Reserved | Class::Function)
+            }
+            _ => false,
+        };
+        is_type && (self.mark(1) != Some("[") || bounded)
     }
 
     /// DO NOTHING and INSERT DEFAULT VALUES behind THEN become actions of columns that there

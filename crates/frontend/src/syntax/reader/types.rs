@@ -11,6 +11,22 @@ use crate::error::{Error, Result};
 const FIELDS: [&str; 6] = ["year", "month", "day", "hour", "minute", "second"];
 
 impl Reader<'_> {
+    /// ARRAY behind a type, which stands for brackets: `text ARRAY`, `int ARRAY[3]`.
+    pub(super) fn array_of(&mut self) -> Result<()> {
+        self.skip();
+        self.put(Token::LBracket);
+        if self.is_mark("[") {
+            self.skip();
+            if !matches!(self.kind(), Kind::Number(_)) {
+                return Err(self.fail());
+            }
+            self.skip();
+            self.skip_mark("]")?;
+        }
+        self.put(Token::RBracket);
+        Ok(())
+    }
+
     /// A type, with the dimensions behind it.
     pub(super) fn type_name(&mut self) -> Result<()> {
         if self.is("setof") {
@@ -18,18 +34,7 @@ impl Reader<'_> {
         }
         self.simple_type()?;
         if self.is("array") {
-            self.skip();
-            self.put(Token::LBracket);
-            if self.is_mark("[") {
-                self.skip();
-                if !matches!(self.kind(), Kind::Number(_)) {
-                    return Err(self.fail());
-                }
-                self.skip();
-                self.skip_mark("]")?;
-            }
-            self.put(Token::RBracket);
-            return Ok(());
+            return self.array_of();
         }
         while self.is_mark("[") {
             self.keep();
