@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use freestone_frontend::{Error, Result, interrupt};
@@ -129,6 +129,8 @@ pub(crate) struct HeldLocks {
     taken: Mutex<Vec<(Key, Mode)>>,
     /// How many transactions have ended.
     ended: AtomicU64,
+    /// Whether the session has ended: a statement that still waits gets nothing more.
+    is_over: AtomicBool,
 }
 
 impl HeldLocks {
@@ -140,6 +142,7 @@ impl HeldLocks {
             session: state.sessions,
             taken: Mutex::default(),
             ended: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
         }
     }
 
@@ -149,7 +152,8 @@ impl HeldLocks {
     }
 
     fn take(&self, state: &mut State, key: Key, mode: Mode) -> bool {
-        if !state.in_the_way(self.session, key, mode.shared).is_empty() {
+        let is_over = self.is_over.load(Ordering::Relaxed);
+        if is_over || !state.in_the_way(self.session, key, mode.shared).is_empty() {
             return false;
         }
         let holders = state.held.entry(key).or_default();
@@ -172,6 +176,9 @@ impl HeldLocks {
         let outcome = loop {
             if self.take(&mut state, key, mode) {
                 break Ok(());
+            }
+            if self.is_over.load(Ordering::Relaxed) {
+                break Err(Error::new("57P01", "the session has ended"));
             }
             state.waiting.insert(self.session, (key, mode.shared));
             if state.is_deadlock(self.session) {
@@ -286,6 +293,7 @@ impl HeldLocks {
     pub(crate) fn end(&self) {
         self.taken.lock().clear();
         let mut state = self.all.state.lock();
+        self.is_over.store(true, Ordering::Relaxed);
         let session = self.session;
         for holders in state.held.values_mut() {
             holders.remove(&session);
@@ -384,5 +392,10 @@ mod tests {
         });
         let late = a.lock(Key::One(1), ALONE, Some(Duration::from_millis(10)));
         assert_eq!(late.unwrap_err().sqlstate, "55P03");
+        // One that waits when its session ends does not get the lock afterwards.
+        a.end();
+        let over = a.lock(Key::One(3), ALONE, None);
+        assert_eq!(over.unwrap_err().sqlstate, "57P01");
+        assert!(b.try_lock(Key::One(3), ALONE));
     }
 }
