@@ -21,7 +21,10 @@ use crate::barrier::{self, THROUGH};
 use crate::scan::pruned;
 
 /// Rules that have nothing to do, or would change what a plan means.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 7] = [
+    // It drops keys of an order that it takes for determined by others: an aggregate over a join
+    // counts each key of one side as one of all.
+    "eliminate_duplicated_expr",
     "rewrite_set_comparison",
     "unions_to_filter",
     "decorrelate_predicate_subquery",
@@ -136,8 +139,6 @@ pub(crate) struct Parts {
     either: bool,
     /// Keys of joins that need care: see `joins_apart`.
     keys_apart: bool,
-    /// Keys of a sort or a group that stand there twice.
-    repeated_keys: bool,
     /// Functions that are best computed next to a scan.
     leaf_function: bool,
     /// Views whose readers may not read what is under them.
@@ -185,12 +186,8 @@ impl Parts {
             }
             LogicalPlan::Sort(sort) => {
                 self.limit |= sort.fetch.is_some();
-                self.repeated_keys |= has_repeated(sort.expr.iter().map(|key| &key.expr));
             }
-            LogicalPlan::Aggregate(aggregate) => {
-                self.aggregate = true;
-                self.repeated_keys |= has_repeated(aggregate.group_expr.iter());
-            }
+            LogicalPlan::Aggregate(_) => self.aggregate = true,
             other => match barrier::under(other) {
                 Some(_) => self.barrier = true,
                 None => return false,
@@ -233,7 +230,6 @@ impl Parts {
             "eliminate_join" | "extract_equijoin_predicate" | "eliminate_cross_join" => join,
             "eliminate_outer_join" => self.outer_join || self.subquery || self.set_comparison,
             APART | KEYS_AGAIN => join && self.keys_apart,
-            "eliminate_duplicated_expr" => self.repeated_keys,
             "eliminate_limit" | "push_down_limit" => self.limit,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
             "eliminate_group_by_constant" => self.aggregate,
@@ -252,9 +248,4 @@ impl Parts {
     pub(crate) fn makes_work(&self) -> bool {
         self.subquery || self.set_comparison || self.barrier || self.either && self.join
     }
-}
-
-fn has_repeated<'a>(keys: impl Iterator<Item = &'a Expr>) -> bool {
-    let mut seen = HashSet::new();
-    keys.into_iter().any(|key| !seen.insert(key))
 }

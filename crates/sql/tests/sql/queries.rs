@@ -444,3 +444,17 @@ fn conditions_of_joins_mean_what_they_say() {
         assert_eq!(sql.sorted(query), rows, "{query}");
     }
 }
+
+/// A key of one side of a join does not determine the other side.
+#[test]
+fn keys_of_an_order_are_kept() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (b BOOLEAN, k INT); INSERT INTO t VALUES (NULL, 1), (true, 2)");
+    assert_eq!(
+        sql.rows(
+            "SELECT DISTINCT (SELECT DISTINCT 2.25 FROM t LEFT JOIN json_each('{}') AS j ON true \
+             LIMIT 1) AS c, b, k FROM t ORDER BY 1, 2"
+        ),
+        ["2.25|true|2", "2.25|NULL|1"]
+    );
+}
