@@ -5,7 +5,6 @@
 //! below an aggregate without keys, which has a row whatever there is below it, and one that calls
 //! a volatile function; such conditions are kept away from it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::common::NullEquality;
