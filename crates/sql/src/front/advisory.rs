@@ -22,7 +22,7 @@ const LOCK: [(&str, bool, bool); 4] = [
     ("pg_advisory_xact_lock", false, true),
     ("pg_advisory_xact_lock_shared", true, true),
 ];
-/// The same of those that do not wait.
+/// Functions that take a lock only if it is free, in the same form.
 const TRY: [(&str, bool, bool); 4] = [
     ("pg_try_advisory_lock", false, false),
     ("pg_try_advisory_lock_shared", true, false),

@@ -19,14 +19,14 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Block {
     pub(crate) body: Vec<Step>,
-    /// What is done about errors in the body; an empty list if there is no EXCEPTION.
+    /// The handlers of EXCEPTION; none if there is no such clause.
     pub(crate) handlers: Vec<Handler>,
 }
 
-/// What is done about some errors.
+/// A WHEN of EXCEPTION: the steps that run after some errors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Handler {
-    /// Their codes; `None` is OTHERS.
+    /// SQLSTATEs of the errors; `None` is OTHERS.
     pub(crate) states: Vec<Option<String>>,
     pub(crate) body: Vec<Step>,
 }

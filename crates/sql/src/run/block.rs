@@ -21,7 +21,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 /// Carries out such a statement; `None` for any other.
 ///
 /// # Errors
-/// Those of the block and of its steps. Nothing has changed then.
+/// Those of reading the block, and those of its steps. A block that fails changes nothing.
 pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     let Ast::Call(call) = ast else {
         return Ok(None);

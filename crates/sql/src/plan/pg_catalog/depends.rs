@@ -1,4 +1,5 @@
-//! What depends on what: `pg_depend`, and the rules of views that it goes through.
+//! `pg_depend`: which object needs which other one. A view needs its relations through a rule in
+//! `pg_rewrite`.
 //!
 //! pg_dump makes a view after the tables, sequences and functions that it reads, and the
 //! sequence of an identity column with its table. Left out are types, defaults and keys.

@@ -1,4 +1,4 @@
-//! What a session keeps: its cursors and its prepared statements.
+//! `pg_cursors` and `pg_prepared_statements`: the cursors and prepared statements of a session.
 
 use std::sync::Weak;
 
