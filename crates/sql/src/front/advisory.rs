@@ -35,6 +35,7 @@ pub(super) fn functions(name: &str, state: &SessionState) -> Vec<Scalar> {
     let Some(held) = state.config().get_extension::<HeldLocks>() else {
         return Vec::new();
     };
+    held.set_used();
     let by_name = |known: &&(&'static str, bool, bool)| known.0 == name;
     if name == UNLOCK_ALL {
         let kernel: Kernel = f0::<Str>(move |_| {

@@ -50,7 +50,7 @@ pub(crate) enum Step {
     Statement(String),
 }
 
-/// Whom RAISE tells.
+/// The level of RAISE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Nobody,

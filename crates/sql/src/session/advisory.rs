@@ -20,7 +20,7 @@ use parking_lot::{Condvar, Mutex};
 /// The longest that nobody looks whether a statement is to end.
 const PIECE: Duration = Duration::from_millis(5);
 
-/// What is locked: one number of 64 bits, or two of 32 in one.
+/// The key of a lock: one number of 64 bits, or two of 32. Keys of the two forms differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Key {
     One(i64),
@@ -74,7 +74,7 @@ struct State {
     sessions: u64,
     /// Which sessions have a lock.
     held: HashMap<Key, HashMap<u64, Counts>>,
-    /// What sessions wait for, and whether they would share it.
+    /// The lock that each waiting session asks for, and whether it would share it.
     waiting: HashMap<u64, (Key, bool)>,
 }
 
@@ -98,7 +98,7 @@ impl State {
         all
     }
 
-    /// Whether somebody who keeps a session from what it waits for waits for the session.
+    /// Whether a chain of waiting sessions leads from a session back to it.
     fn is_deadlock(&self, session: u64) -> bool {
         let mut open = vec![session];
         let mut seen = Vec::new();
@@ -129,6 +129,8 @@ pub(crate) struct HeldLocks {
     taken: Mutex<Vec<(Key, Mode)>>,
     /// How many transactions have ended.
     ended: AtomicU64,
+    /// Whether the session has called a function of advisory locks: others pay nothing for them.
+    used: AtomicBool,
     /// Whether the session has ended: a statement that still waits gets nothing more.
     is_over: AtomicBool,
 }
@@ -142,8 +144,19 @@ impl HeldLocks {
             session: state.sessions,
             taken: Mutex::default(),
             ended: AtomicU64::new(0),
+            used: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         }
+    }
+
+    /// Notes that a statement of the session calls a function of advisory locks.
+    pub(crate) fn set_used(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one has.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Takes a lock if nobody is in the way.

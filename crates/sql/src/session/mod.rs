@@ -179,7 +179,7 @@ impl Session {
     /// that fails has changed nothing.
     pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
-        if !self.in_transaction() {
+        if self.locks.is_used() && !self.in_transaction() {
             self.locks.end_transaction();
         }
         self.requests.set_apart(statement.works_for_long());
@@ -189,9 +189,9 @@ impl Session {
         let outcome = self.requests.waited(Box::pin(work)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         let outcome = outcome.map(|outcome| self.failing(self.zoned(self.ending(outcome))));
-        let outcome = match self.in_transaction() {
-            true => outcome,
-            false => outcome.map(|outcome| self.unlocking(outcome)),
+        let outcome = match self.locks.is_used() && !self.in_transaction() {
+            true => outcome.map(|outcome| self.unlocking(outcome)),
+            false => outcome,
         };
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
@@ -267,7 +267,7 @@ impl Session {
         }
     }
 
-    /// Marks of what it keeps beside the rows, for a savepoint.
+    /// Marks of its settings and advisory locks, for a savepoint.
     pub(crate) fn marks(&self) -> Marks {
         Marks {
             settings: self.client.mark(),
@@ -275,7 +275,7 @@ impl Session {
         }
     }
 
-    /// Takes back what it has kept since.
+    /// Takes back settings and advisory locks that came after marks.
     pub(crate) fn back_to(&self, kept: Marks) {
         self.undo_settings(kept.settings);
         self.locks.back_to(kept.locks);

@@ -37,7 +37,7 @@ pub(crate) struct Block {
     implicit: bool,
 }
 
-/// Marks of what a session keeps beside the rows at a savepoint.
+/// Marks of the settings and advisory locks of a session at a savepoint.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Marks {
     /// See [`super::ClientSettings::mark`].
