@@ -1,97 +1,88 @@
-//! Time from the text of a query to a plan that runs, beside DataFusion's own.
+//! Time of a plan for a statement that was not seen before, beside DuckDB: EXPLAIN of each query
+//! of TPC-H and of a join of two tables, in turns.
 
-use crate::bench::{Bench, THREADS};
+use crate::bench::Bench;
 use crate::pair::median;
 use crate::report::{Bar, Row, Section};
-use crate::schema::Table as Tpch;
-use crate::{Result, queries};
-use datafusion::datasource::MemTable;
-use datafusion::physical_plan::common::collect;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use crate::{Result, ours, queries};
 use freestone::{Outcome, Session};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::fs::File;
-use std::sync::Arc;
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
-/// Plans of each query on each side, in turn.
+/// Plans of each statement on each side, in turns.
 const ROUNDS: usize = 21;
-/// Rows of each table that DataFusion plans for.
-const ROWS: usize = 8192;
+
+/// A join of two tables.
+const JOIN: &str = "SELECT n_name, r_name FROM nation, region WHERE n_regionkey = r_regionkey";
 
 /// Measures the section.
 ///
 /// # Errors
 /// Those of loading and of planning.
 pub fn measure(bench: &mut Bench) -> Result<Section> {
+    bench.load_both()?;
     let session = bench.session()?;
-    let theirs = datafusion_alone(bench)?;
-    let runtime = &bench.runtime;
-    // A commit after which no plan is taken for the same; it does not wait for the disk,
-    // after which a processor is cold.
-    let create = "SET durability = 'relaxed'; CREATE TABLE planned (number INT)";
-    runtime.block_on(session.execute(create))?;
     let mut rows = Vec::new();
     let (mut sums, mut again) = ([0.0; 2], Vec::new());
     for query in 1..=queries::COUNT {
         eprintln!("planning: Q{query}");
         let sql = queries::text(query, bench.scale).ok_or("there is no such query")?;
-        let mut seconds = [Vec::new(), Vec::new(), Vec::new()];
-        for _ in 0..=ROUNDS {
-            runtime.block_on(session.execute("INSERT INTO planned VALUES (1)"))?;
-            for seconds in &mut seconds[..2] {
-                seconds.push(ours(runtime, &session, &sql)?);
-            }
-            let start = Instant::now();
-            let plan = async { theirs.sql(&sql).await?.create_physical_plan().await };
-            runtime.block_on(plan)?;
-            seconds[2].push(start.elapsed().as_secs_f64());
-        }
-        // The first of each warms up.
-        let times = seconds.map(|all| median(&all[1..]).unwrap_or_default() * 1e3);
-        let [new, known, alone] = times;
-        sums = [sums[0] + new, sums[1] + alone];
+        let [new, theirs, known] = times(bench, &session, &sql)?;
+        sums = [sums[0] + new, sums[1] + theirs];
         again.push(known);
-        rows.push(Row::new(format!("Q{query}"), "ms", new).beside(Some(alone)));
+        rows.push(row(bench, format!("Q{query}"), new, theirs));
     }
-    let drop = "DROP TABLE planned; RESET durability";
-    runtime.block_on(session.execute(drop))?;
-    let [new, alone] = sums;
-    let total = Row::new("total", "ms", new).beside(Some(alone));
-    rows.push(total.bar(Bar::Ratio(0.5)));
+    let [new, theirs] = sums;
+    rows.push(row(bench, "total".to_owned(), new, theirs).bar(Bar::Ratio(0.5)));
+    let [new, theirs, _] = times(bench, &session, JOIN)?;
+    rows.push(row(bench, "a join of two tables".to_owned(), new, theirs).bar(Bar::AtMost(0.2)));
     let slowest = again.into_iter().fold(0.0, f64::max);
-    let known = Row::new("slowest query that was seen before", "ms", slowest);
+    let known = Row::new(
+        "slowest query that was seen before, to its first thread",
+        "ms",
+        slowest,
+    );
     rows.push(known.bar(Bar::AtMost(0.3)));
-    let note = "from the text of a new query to its first thread, beside DataFusion alone";
-    Ok(Section::new("planning", note, rows).beside("other"))
+    let note = "EXPLAIN of statements that were not seen before";
+    Ok(Section::new("planning", note, rows))
+}
+
+fn row(bench: &Bench, what: String, ours: f64, theirs: f64) -> Row {
+    Row::new(what, "ms", ours).beside(bench.peer.is_some().then_some(theirs))
+}
+
+/// Median milliseconds of EXPLAIN here and at the peer, and of a start of the query where its
+/// plan is known.
+fn times(bench: &mut Bench, session: &Session, sql: &str) -> Result<[f64; 3]> {
+    let mut seconds = [Vec::new(), Vec::new(), Vec::new()];
+    let explain = format!("EXPLAIN {sql}");
+    // The first of each warms up.
+    for round in 0..=ROUNDS {
+        let begin = Instant::now();
+        ours::run(&bench.runtime, session, &explain)?;
+        let new = begin.elapsed().as_secs_f64();
+        let theirs = match &mut bench.peer {
+            Some(peer) => peer.run(&explain)?.seconds.iter().sum(),
+            None => 0.0,
+        };
+        let known = started(&bench.runtime, session, sql)?;
+        if round > 0 {
+            let all = seconds.iter_mut().zip([new, theirs, known]);
+            all.for_each(|(seconds, one)| seconds.push(one));
+        }
+    }
+    Ok(seconds.map(|all| median(&all).unwrap_or_default() * 1e3))
 }
 
 /// Seconds until a query runs.
-fn ours(runtime: &Runtime, session: &Session, sql: &str) -> Result<f64> {
-    let start = Instant::now();
+fn started(runtime: &Runtime, session: &Session, sql: &str) -> Result<f64> {
+    let begin = Instant::now();
     let statement = session.parse(sql)?.pop().ok_or("no statement")?;
     let outcome = runtime.block_on(session.run(&statement))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = begin.elapsed().as_secs_f64();
     // What was begun ends before anything else is timed.
     if let Outcome::Rows(rows) = outcome {
-        runtime.block_on(collect(rows.stream))?;
+        runtime.block_on(datafusion::physical_plan::common::collect(rows.stream))?;
     }
     Ok(seconds)
-}
-
-/// DataFusion with some rows of each table in memory.
-fn datafusion_alone(bench: &mut Bench) -> Result<SessionContext> {
-    let config = SessionConfig::new().with_target_partitions(THREADS);
-    let context = SessionContext::new_with_config(config);
-    let files = bench.files()?;
-    for table in Tpch::ALL {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(files.of(table))?)?;
-        let schema = Arc::clone(reader.schema());
-        let mut rows = reader.with_batch_size(ROWS).build()?;
-        let first = rows.next().transpose()?.into_iter().collect();
-        let rows = MemTable::try_new(schema, vec![first])?;
-        context.register_table(table.name(), Arc::new(rows))?;
-    }
-    Ok(context)
 }

@@ -192,7 +192,7 @@ pub(crate) fn is_small(function: &Scalar, values: &[ArrayRef]) -> bool {
 }
 
 /// The truth value of a literal; the inner `None` is NULL.
-fn truth(expr: &Expr) -> Option<Option<bool>> {
+pub(crate) fn truth(expr: &Expr) -> Option<Option<bool>> {
     let value = expr.literal()?.as_boolean_opt()?;
     Some((!value.is_null(0)).then(|| value.value(0)))
 }

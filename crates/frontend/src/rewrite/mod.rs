@@ -2,10 +2,23 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
+//! | `push_down` | conditions go down, outer joins become inner ones |
 //! | `facts` | things that are known of plans without running them |
 
 pub(crate) mod facts;
+mod inline;
+mod push_down;
+#[cfg(test)]
+mod testing;
 pub mod unnest;
 
+use crate::plan::Plan;
+
 pub use unnest::unnest;
+
+/// A plan that gives the same rows, after all rewritings.
+pub fn rewritten(plan: Plan) -> Plan {
+    push_down::push_down(inline::inlined(unnest(plan)))
+}

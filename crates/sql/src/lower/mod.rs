@@ -28,7 +28,7 @@
 //! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
-//! | `optimize` | which of DataFusion's rules run; `joins_apart` keeps one of them from losing keys |
+//! | `optimize` | which of DataFusion's rules run |
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
@@ -39,7 +39,6 @@ mod expression;
 mod floats;
 mod indexed;
 mod join;
-pub(crate) mod joins_apart;
 mod native_windows;
 mod numbers;
 mod operator;
@@ -138,7 +137,7 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
         parameters: &around.parameters,
     };
     fold.plan(&mut plan);
-    let mut plan = rewrite::unnest(plan);
+    let mut plan = rewrite::rewritten(plan);
     indexed::look_up(&mut plan, &fold);
     lowered_within(&plan, around, HashMap::new())
 }

@@ -1,29 +1,35 @@
 //! Which of DataFusion's rules run over plans of the front.
 //!
-//! Types are complete, so that none of the analyzer's rules run. Of the optimizer's, those for
-//! sub-queries have nothing to do. `push_down_filter` moves a condition that reads no column
-//! below an aggregate without keys, which has a row whatever there is below it, and one that calls
-//! a volatile function; such conditions are kept away from it.
+//! Types are complete, so that none of the analyzer's rules run. The front's own rewritings have
+//! made joins of sub-queries, given joins their keys and put conditions where they belong; what is
+//! left to DataFusion's rules are conditions that go into scans and into common table expressions
+//! that stand in several places, columns that nothing reads, and repeated expressions.
+//!
+//! `push_down_filter` moves a condition that reads no column below an aggregate without keys,
+//! which has a row whatever there is below it, and one that calls a volatile function; such
+//! conditions are kept away from it.
 
 use std::sync::Arc;
 
-use datafusion::common::NullEquality;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, ExpressionPlacement, JoinType, LogicalPlan, Operator};
+use datafusion::logical_expr::{Expr, ExpressionPlacement, LogicalPlan};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::joins_apart::{APART, KEYS_AGAIN, Keys, is_apart};
-use crate::barrier::{self, THROUGH};
+use crate::barrier;
 use crate::scan::pruned;
 
 /// Rules that have nothing to do, or would change what a plan means.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 10] = [
     // It drops keys of an order that it takes for determined by others: an aggregate over a join
     // counts each key of one side as one of all.
     "eliminate_duplicated_expr",
+    // It joins inputs anew, and loses keys or treats their NULLs otherwise.
+    "eliminate_cross_join",
+    "extract_equijoin_predicate",
+    "eliminate_outer_join",
     "rewrite_set_comparison",
     "unions_to_filter",
     "decorrelate_predicate_subquery",
@@ -32,45 +38,23 @@ const LEFT_OUT: [&str; 7] = [
     "filter_null_join_keys",
 ];
 
-/// Rules that come again after those that make work for them: conditions that went down to joins
-/// become their keys at last.
-const AGAIN: [&str; 6] = [
-    APART,
-    "eliminate_cross_join",
-    "push_down_filter",
-    "extract_equijoin_predicate",
-    KEYS_AGAIN,
-    "optimize_projections",
-];
-
-/// The rule that makes keys of joins' conditions.
-const KEYS: &str = "extract_equijoin_predicate";
-
 /// The plan, optimised.
 ///
 /// # Errors
 /// Those of the rules.
 pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
-    let mut rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = Vec::new();
-    let all = state.optimizers();
     // `None` for plans with nodes of which it is not known what concerns them.
     let parts = Parts::of(&plan)?;
-    let concern = |name: &str| parts.as_ref().is_none_or(|parts| parts.concern(name));
-    let guarded = |rule: &Arc<dyn OptimizerRule + Send + Sync>| match rule.name() {
-        // It is for every plan.
-        "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
-        KEYS if concern(KEYS) => Some(Arc::new(Keys::new(KEYS)) as _),
-        name if LEFT_OUT.contains(&name) || !concern(name) => None,
-        _ => Some(Arc::clone(rule)),
+    let guarded = |rule: &Arc<dyn OptimizerRule + Send + Sync>| {
+        let name = rule.name();
+        let concerns = parts.as_ref().is_none_or(|parts| parts.concern(name));
+        match name {
+            _ if LEFT_OUT.contains(&name) || !concerns => None,
+            "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
+            _ => Some(Arc::clone(rule)),
+        }
     };
-    rules.extend(all.iter().filter_map(guarded));
-    if parts
-        .as_ref()
-        .is_none_or(|parts| parts.makes_work() || parts.has_joins())
-    {
-        let named = |name: &&str| all.iter().find(|rule| rule.name() == *name);
-        rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
-    }
+    let rules = state.optimizers().iter().filter_map(guarded).collect();
     let plan = Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})?;
     super::constants::called(pruned(plan)?)
 }
@@ -129,19 +113,12 @@ pub(crate) struct Parts {
     aggregate: bool,
     distinct_aggregate: bool,
     join: bool,
-    outer_join: bool,
     limit: bool,
     subquery: bool,
     /// `= ANY` and the like.
     set_comparison: bool,
-    /// A disjunction, which may become several conditions.
-    either: bool,
-    /// Keys of joins that need care: see `joins_apart`.
-    keys_apart: bool,
     /// Functions that are best computed next to a scan.
     leaf_function: bool,
-    /// Views whose readers may not read what is under them.
-    barrier: bool,
 }
 
 impl Parts {
@@ -173,24 +150,12 @@ impl Parts {
             | LogicalPlan::SubqueryAlias(_)
             | LogicalPlan::EmptyRelation(_) => {}
             LogicalPlan::Limit(_) => self.limit = true,
-            LogicalPlan::Join(join) => {
-                self.join = true;
-                self.outer_join |= join.join_type != JoinType::Inner;
-                let plain = |side: &Expr| matches!(side, Expr::Column(_));
-                self.keys_apart |= join.null_equality == NullEquality::NullEqualsNull
-                    || join
-                        .on
-                        .iter()
-                        .any(|(left, right)| !plain(left) || !plain(right));
-            }
+            LogicalPlan::Join(_) => self.join = true,
             LogicalPlan::Sort(sort) => {
                 self.limit |= sort.fetch.is_some();
             }
             LogicalPlan::Aggregate(_) => self.aggregate = true,
-            other => match barrier::under(other) {
-                Some(_) => self.barrier = true,
-                None => return false,
-            },
+            other => return barrier::under(other).is_some(),
         }
         true
     }
@@ -202,10 +167,6 @@ impl Parts {
             }
             Expr::SetComparison(_) => self.set_comparison = true,
             Expr::AggregateFunction(call) => self.distinct_aggregate |= call.params.distinct,
-            Expr::BinaryExpr(binary) => {
-                self.either |= binary.op == Operator::Or;
-                self.keys_apart |= is_apart(expr);
-            }
             Expr::ScalarFunction(_) => {
                 self.leaf_function |= expr.placement() == ExpressionPlacement::MoveTowardsLeafNodes;
             }
@@ -215,36 +176,14 @@ impl Parts {
 
     /// Whether a rule can have something to do.
     pub(crate) fn concern(&self, rule: &str) -> bool {
-        // Sub-queries become joins and groups.
-        let join = self.join || self.subquery || self.set_comparison;
         match rule {
-            "rewrite_set_comparison" => self.set_comparison,
-            "optimize_unions"
-            | "unions_to_filter"
-            | "replace_distinct_aggregate"
-            | "decorrelate_lateral_join" => false,
-            "decorrelate_predicate_subquery" | "scalar_subquery_to_join" => {
-                self.subquery || self.set_comparison
-            }
-            "eliminate_join" | "extract_equijoin_predicate" | "eliminate_cross_join" => join,
-            "eliminate_outer_join" => self.outer_join || self.subquery || self.set_comparison,
-            APART | KEYS_AGAIN => join && self.keys_apart,
+            "optimize_unions" | "replace_distinct_aggregate" => false,
+            "eliminate_join" => self.join || self.subquery || self.set_comparison,
             "eliminate_limit" | "push_down_limit" => self.limit,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
             "eliminate_group_by_constant" => self.aggregate,
-            THROUGH => self.barrier,
             "extract_leaf_expressions" | "push_down_leaf_projections" => self.leaf_function,
             _ => true,
         }
-    }
-
-    /// Whether it has joins.
-    pub(crate) fn has_joins(&self) -> bool {
-        self.join
-    }
-
-    /// Whether some rules make work for others before them.
-    pub(crate) fn makes_work(&self) -> bool {
-        self.subquery || self.set_comparison || self.barrier || self.either && self.join
     }
 }

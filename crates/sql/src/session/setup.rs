@@ -5,13 +5,10 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigExtension;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
-use crate::barrier;
 use crate::engine::{HideConstants, Planner, Yield};
-use crate::lower::joins_apart;
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::{TopOfScan, twins};
@@ -82,9 +79,6 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
         .with_runtime_env(Arc::new(runtime))
         .with_query_planner(Arc::new(Planner))
         .with_physical_optimizer_rule(Arc::new(TopOfScan));
-    let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);
-    joins_apart::install(optimizer);
-    barrier::install(optimizer);
     let physical = builder.physical_optimizers();
     let physical = physical.get_or_insert_with(PhysicalOptimizer::new);
     physical.rules.insert(0, Arc::new(HideConstants));

@@ -408,7 +408,7 @@ fn filter(input: Plan, condition: Expr) -> Plan {
 }
 
 /// A plan with these of its columns and no others, in order.
-fn only(plan: Plan, columns: &[Column]) -> Plan {
+pub(in crate::rewrite) fn only(plan: Plan, columns: &[Column]) -> Plan {
     let has = plan.columns();
     let ids = |all: &[Column]| -> Vec<ColumnId> { all.iter().map(|column| column.id).collect() };
     if ids(&has) == ids(columns) {

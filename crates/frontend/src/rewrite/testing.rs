@@ -1,0 +1,73 @@
+//! Queries over three small tables, and their rows by the reference interpreter.
+
+use std::sync::Arc;
+
+use crate::bind::{Binder, Catalog, Found};
+use crate::error::{Position, Result};
+use crate::functions::Session;
+use crate::plan::{Plan, Relation};
+use crate::reference::tests::rows;
+use crate::types::Type;
+
+/// The tables r, s and t of the reference interpreter's tests.
+struct Tables;
+
+impl Catalog for Tables {
+    fn relation(&self, _: Option<&str>, name: &str, _: Option<Position>) -> Result<Option<Found>> {
+        Ok(["r", "s", "t"].contains(&name).then(|| {
+            let column = |name: &str| (name.to_owned(), Type::Int4);
+            Found::Relation(Relation {
+                schema: "public".to_owned(),
+                name: name.to_owned(),
+                columns: vec![column("x"), column("y")],
+                hidden: vec![],
+                key: vec![],
+                number: 0,
+                handle: Arc::new(()),
+            })
+        }))
+    }
+}
+
+pub(super) fn bound(sql: &str) -> Result<Plan> {
+    let statements = crate::syntax::statements(sql)?;
+    let sqlparser::ast::Statement::Query(query) = &statements[0] else {
+        panic!("{sql}");
+    };
+    let session = Session::default();
+    Ok(Binder::new(&Tables, &session).query(query)?.plan)
+}
+
+/// Requires that a plan has the columns and the rows of another one.
+pub(super) fn same_rows(sql: &str, plan: &Plan, new: &Plan) {
+    assert_eq!(plan.columns(), new.columns(), "{sql}");
+    assert!(new.free().is_empty(), "{sql}: {:?}", new.free());
+    let (before, after) = (rows(plan), rows(new));
+    match (before, after) {
+        (Ok(mut before), Ok(mut after)) => {
+            before.sort();
+            after.sort();
+            assert_eq!(before, after, "{sql}");
+        }
+        (Err(before), Err(after)) => assert_eq!(before, after, "{sql}"),
+        (Err(before), Ok(_)) => panic!("{sql}: {before} before"),
+        (Ok(_), Err(after)) => panic!("{sql}: {after} after"),
+    }
+}
+
+/// Queries by chance, the same at every run.
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    /// A number below another one.
+    pub(super) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// One of some texts.
+    pub(super) fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
