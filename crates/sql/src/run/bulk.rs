@@ -62,7 +62,7 @@ impl Run<'_> {
         statement: &Update,
     ) -> Result<Option<u64>> {
         let columns = given(assigned);
-        if table.rows() < ROWS || !can_be_laid_over(table, &columns) {
+        if self.is_of_parts() || table.rows() < ROWS || !can_be_laid_over(table, &columns) {
             return Ok(None);
         }
         let values = columns.iter().map(|column| {

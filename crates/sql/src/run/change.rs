@@ -111,7 +111,7 @@ impl Run<'_> {
                 false => with_others(targets(&self.snapshot, []), &beside),
             };
             let rows = self.rows_to_change(&changed, &query, &into, delete).await?;
-            let rows = first_of_each(rows)?;
+            let rows = self.unchanged(&table, first_of_each(rows)?)?;
             with = parts(&rows, 1..)?;
             found = Some(parts(&rows, ..1)?);
         }
@@ -188,6 +188,7 @@ impl Run<'_> {
                 .rows_to_change(&changed, &query, &targets, update)
                 .await?;
             let rows = if several { first_of_each(rows)? } else { rows };
+            let rows = self.unchanged(&table, rows)?;
             let own = table.schema.columns.len() + 1;
             with = parts(&rows, own..)?;
             found = Some(parts(&rows, ..own)?);
@@ -270,8 +271,10 @@ impl Run<'_> {
         if !others.is_empty() || table.schema.partitioned.is_some() {
             return Ok(None);
         }
-        let rows = self.rows_at_point(table, &changed.called, selection)?;
-        Ok(rows.map(|rows| vec![rows]))
+        match self.rows_at_point(table, &changed.called, selection)? {
+            Some(rows) => self.unchanged(table, vec![rows]).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Ids and new values of rows at hand; `None` if a value needs a query.

@@ -88,10 +88,51 @@ impl Run<'_> {
     /// # Errors
     /// Those of keys and references.
     pub(super) fn settle(&self, touched: Touched) -> Result<()> {
+        if let Some(parts) = self.parts.lock().as_mut() {
+            let tables = touched.tables.into_iter();
+            tables.for_each(|(table, first)| parts.add(table, first));
+            return Ok(());
+        }
         for (table, first) in touched.tables {
             self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;
         }
         self.change(|transaction| Ok(transaction.settle()?))
+    }
+
+    /// Whether several statements of one WITH change rows.
+    pub(super) fn is_of_parts(&self) -> bool {
+        self.parts.lock().is_some()
+    }
+
+    /// Rows to change, ids first, without those that a statement of the same WITH has changed:
+    /// one change of a row takes place.
+    ///
+    /// # Errors
+    /// `40001` for rows that have gone.
+    pub(super) fn unchanged(
+        &self,
+        table: &Table,
+        found: Vec<RecordBatch>,
+    ) -> Result<Vec<RecordBatch>> {
+        if !self.is_of_parts() {
+            return Ok(found);
+        }
+        let in_parts = table.schema.partitioned.is_some();
+        let only_unchanged = |batch: RecordBatch| {
+            let ids = whole_ids(batch.column(0))?;
+            let unchanged = self.change(|transaction| {
+                let unchanged = ids.iter().map(|id| {
+                    let (table, row) = match in_parts {
+                        true => of_partition(*id),
+                        false => (table.id, RowId(*id as u64)),
+                    };
+                    Ok(Some(!transaction.has_deleted(table, row)?))
+                });
+                unchanged.collect::<Result<BooleanArray>>()
+            })?;
+            Ok(filter_record_batch(&batch, &unchanged)?)
+        };
+        found.into_iter().map(only_unchanged).collect()
     }
 
     /// Applies changes, and lets rows of other tables follow.
@@ -140,6 +181,25 @@ impl Run<'_> {
             rows: changed as u64,
             written,
         })
+    }
+
+    /// Refuses rows to change, ids first, that a statement of the same WITH has changed.
+    ///
+    /// # Errors
+    /// `21000`; those of [`Run::unchanged`].
+    pub(super) fn must_be_unchanged(
+        &self,
+        table: &Table,
+        rows: &[RecordBatch],
+        command: &str,
+    ) -> Result<()> {
+        let count = |rows: &[RecordBatch]| rows.iter().map(RecordBatch::num_rows).sum::<usize>();
+        if count(&self.unchanged(table, rows.to_vec())?) == count(rows) {
+            return Ok(());
+        }
+        let message = format!("{command} command cannot affect row a second time");
+        Err(Error::new("21000", message)
+            .with_hint("Another statement of the same WITH changes the row."))
     }
 
     /// The table's CHECK constraints, ready to be computed.

@@ -220,6 +220,7 @@ impl Run<'_> {
         {
             let updated = self.updated(table, alias, (update, &assigned), &rows, meetings);
             let rows = updated.await?;
+            self.must_be_unchanged(table, std::slice::from_ref(&rows), "ON CONFLICT DO UPDATE")?;
             changes.update(vec![rows], given(&assigned));
         }
         Ok(changes)

@@ -81,6 +81,9 @@ impl Run<'_> {
         let mut changes = Changes::default();
         for MergePart { query, into, does } in parts {
             let rows = self.rows_to_change(&target, &query, &into, merge).await?;
+            if !matches!(does, Does::Insert) {
+                self.must_be_unchanged(&table, &rows, "MERGE")?;
+            }
             match does {
                 Does::Insert => changes.inserted.extend(rows),
                 Does::Update(columns) => changes.update(rows, columns),

@@ -77,6 +77,7 @@ use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
+use self::changes::Touched;
 use self::locking::locks;
 use crate::copy;
 use crate::define::Definition;
@@ -117,6 +118,9 @@ pub(crate) struct Run<'a> {
     given: Mutex<Vec<Given>>,
     /// Queries of WITH around UPDATE, DELETE and MERGE.
     around: Mutex<Option<With>>,
+    /// What the statements of one WITH have changed so far, whose keys and references are
+    /// checked when all are done; `None` for other statements.
+    parts: Mutex<Option<Touched>>,
     /// The statement, if it has to be looked at again when it changes the catalog.
     checked: OnceLock<Ast>,
 }
@@ -173,6 +177,7 @@ impl<'a> Run<'a> {
             held: Mutex::default(),
             locale: OnceLock::new(),
             given: Mutex::default(),
+            parts: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
         }

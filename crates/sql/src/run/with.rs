@@ -5,21 +5,27 @@
 //! INSERT INTO archive SELECT * FROM moved;
 //! ```
 //!
-//! Statements in WITH that change rows are carried out once each, in the order in which they
-//! stand. The rows that one returns are a relation of its name for all that stands behind it.
-//! All parts of the statement see the tables as they were before it.
+//! Statements in WITH that change rows are carried out once each: first those whose rows others
+//! read, in the order in which they stand, then the main statement, then the rest. The rows that
+//! one returns are a relation of its name for all that stands behind it. All parts of the
+//! statement see the tables as they were before it; of two changes of one row the first takes
+//! place. Keys and references are checked when all parts are done.
 //!
 //! Queries in WITH stay where they are: they are put before each part that may name them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{Cte, Query, Statement as Ast, TableAliasColumnDef, With};
+use datafusion::sql::sqlparser::ast::{
+    Cte, ObjectName, Query, Statement as Ast, TableAliasColumnDef, With, visit_relations,
+};
 use freestone_frontend::types::{Type, formatted};
 use futures::TryStreamExt;
 
 use super::Run;
+use super::changes::Touched;
 use crate::error::{Error, Result};
 use crate::lower::type_of;
 use crate::names::fold;
@@ -73,7 +79,10 @@ impl Run<'_> {
             };
             return Box::pin(self.by_kind(ast)).await;
         };
+        *self.parts.lock() = Some(Touched::default());
         let mut ctes: Vec<Cte> = Vec::new();
+        // Those whose rows nobody reads, with the queries before them.
+        let mut unread: Vec<(Ast, usize)> = Vec::new();
         for cte in &with.cte_tables {
             let Some(ast) = changing(&cte.query) else {
                 ctes.push(cte.clone());
@@ -81,6 +90,10 @@ impl Run<'_> {
             };
             if cte.query.with.is_some() {
                 return Err(Error::unsupported("WITH inside of a statement in WITH"));
+            }
+            if !reads(query, &fold(&cte.alias.name)) {
+                unread.push((ast.clone(), ctes.len()));
+                continue;
             }
             self.set_around(with, &ctes);
             let ast = with_before(ast.clone(), &ctes, with)?;
@@ -101,15 +114,25 @@ impl Run<'_> {
                 Ast::Query(Box::new(main))
             }
         };
-        match Box::pin(self.by_kind(&main)).await? {
+        let outcome = match Box::pin(self.by_kind(&main)).await? {
             // The changes stay only if all rows can be computed.
             Outcome::Rows(rows) => {
                 let schema = Arc::clone(&rows.schema);
                 let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
-                Outcome::batches(schema, batches)
+                Outcome::batches(schema, batches)?
             }
-            done => Ok(done),
+            done => done,
+        };
+        for (ast, before) in unread {
+            self.set_around(with, &ctes[..before]);
+            let ast = with_before(ast, &ctes[..before], with)?;
+            if let Outcome::Rows(rows) = Box::pin(self.by_kind(&ast)).await? {
+                let _: Vec<RecordBatch> = rows.stream.try_collect().await?;
+            }
         }
+        let touched = self.parts.lock().take();
+        self.settle(touched.unwrap_or_default())?;
+        Ok(outcome)
     }
 
     /// What statements in WITH are taken to have returned.
@@ -124,6 +147,15 @@ impl Run<'_> {
             ..with.clone()
         });
     }
+}
+
+/// Whether a relation of a name is read somewhere in a query.
+fn reads(query: &Query, name: &str) -> bool {
+    let named = |relation: &ObjectName| match relation.0.as_slice() {
+        [part] if part.as_ident().map(fold).as_deref() == Some(name) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    visit_relations(query, named).is_break()
 }
 
 /// The rows that a part of a statement has given, under a name, and with names of columns.

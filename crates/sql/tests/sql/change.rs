@@ -405,3 +405,57 @@ fn columns_of_the_changed_table_may_name_its_schema() {
     sql.run("INSERT INTO w VALUES (1)");
     assert_eq!(sql.one("DELETE FROM w RETURNING public.w.k"), "1");
 }
+
+#[test]
+fn a_row_is_changed_once_by_the_statements_of_one_with() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE d (i INT, j INT); INSERT INTO d VALUES (1, 10), (2, 20);
+         CREATE TABLE k (i INT PRIMARY KEY, j INT); INSERT INTO k VALUES (1, 10), (2, 20);
+         CREATE TABLE p (i INT, j INT) PARTITION BY LIST (i);
+         CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
+         CREATE TABLE p2 PARTITION OF p DEFAULT;
+         INSERT INTO p VALUES (1, 10), (2, 20)",
+    );
+    for table in ["d", "k", "p"] {
+        let rows = || sql.rows(&format!("SELECT i, j FROM {table} ORDER BY i, j"));
+        // The main statement comes first where nobody reads the other's rows.
+        sql.run(&format!(
+            "WITH u AS (UPDATE {table} SET j = j + 1) UPDATE {table} SET j = j * 2"
+        ));
+        assert_eq!(rows(), ["1|20", "2|40"], "{table}");
+        let both = format!(
+            "WITH u AS (UPDATE {table} SET j = j + 1 WHERE i = 1 RETURNING i, j),
+                  m AS (DELETE FROM {table} WHERE i < 3 AND EXISTS (SELECT FROM u) RETURNING i)
+             SELECT (SELECT array_agg(u) FROM u), (SELECT array_agg(m) FROM m)"
+        );
+        assert_eq!(
+            sql.rows_of_one_engine(&both),
+            ["{\"(1,21)\"}|{(2)}"],
+            "{table}"
+        );
+        assert_eq!(rows(), ["1|21"], "{table}");
+        sql.run(&format!(
+            "WITH u AS (UPDATE {table} SET j = j + 1 WHERE i = 1) DELETE FROM {table} WHERE i = 1"
+        ));
+        assert!(rows().is_empty(), "{table}");
+    }
+    sql.run("INSERT INTO k VALUES (1, 1)");
+    assert_eq!(
+        sql.state(
+            "WITH u AS (UPDATE k SET j = 2 RETURNING i), n AS (INSERT INTO k SELECT i, 5 FROM u
+             ON CONFLICT (i) DO UPDATE SET j = 7) SELECT"
+        ),
+        "21000"
+    );
+    // References hold when all statements are done.
+    sql.run(
+        "CREATE TABLE c (i INT REFERENCES k);
+         WITH parent AS (INSERT INTO k VALUES (9, 9)) INSERT INTO c VALUES (9)",
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM c"), "1");
+    assert_eq!(
+        sql.state("WITH gone AS (DELETE FROM k WHERE i = 9) UPDATE c SET i = i"),
+        "23503"
+    );
+}

@@ -122,33 +122,47 @@ impl Transaction {
     fn take_away(&mut self, table: &Table, rows: &[RowId]) -> Result<u64> {
         let mut deleted = 0;
         for row in rows {
-            let (home, place) = match row.place() {
-                RowPlace::Own(number) => {
-                    let own = self.own(table);
-                    let fragment = own
-                        .fragments
-                        .iter()
-                        .rfind(|fragment| fragment.first() <= number);
-                    let first = fragment.ok_or_else(|| changed_row(table))?.first();
-                    (RowHome::Own(first), (number - first) as u32)
-                }
-                RowPlace::Block(block, place) => {
-                    self.lock(table, *row)?;
-                    (RowHome::Block(block), place)
-                }
-                RowPlace::Delta(number) => {
-                    self.lock(table, *row)?;
-                    let (fragment, place) = table
-                        .delta()
-                        .find(number)
-                        .ok_or_else(|| changed_row(table))?;
-                    (RowHome::Fragment(fragment.first()), place)
-                }
-            };
+            if !matches!(row.place(), RowPlace::Own(_)) {
+                self.lock(table, *row)?;
+            }
+            let (home, place) = self.home_of(table, *row)?;
             let own = self.own(table);
             deleted += u64::from(own.deleted.entry(home).or_default().insert(place));
         }
         Ok(deleted)
+    }
+
+    /// The home of a row, and its place there.
+    fn home_of(&self, table: &Table, row: RowId) -> Result<(RowHome, u32)> {
+        match row.place() {
+            RowPlace::Own(number) => {
+                let own = self.tables.get(&table.id);
+                let fragment = own.and_then(|own| {
+                    let mut fragments = own.fragments.iter();
+                    fragments.rfind(|fragment| fragment.first() <= number)
+                });
+                let first = fragment.ok_or_else(|| changed_row(table))?.first();
+                Ok((RowHome::Own(first), (number - first) as u32))
+            }
+            RowPlace::Block(block, place) => Ok((RowHome::Block(block), place)),
+            RowPlace::Delta(number) => {
+                let found = table.delta().find(number);
+                let (fragment, place) = found.ok_or_else(|| changed_row(table))?;
+                Ok((RowHome::Fragment(fragment.first()), place))
+            }
+        }
+    }
+
+    /// Whether the transaction itself has deleted a row or put another one in its place.
+    ///
+    /// # Errors
+    /// `Conflict` if there is no such row or table any more.
+    pub fn has_deleted(&self, table: TableId, row: RowId) -> Result<bool> {
+        let table = self.table(table)?;
+        let (home, place) = self.home_of(&table, row)?;
+        let own = self.tables.get(&table.id);
+        let deleted = own.and_then(|own| own.deleted.get(&home));
+        Ok(deleted.is_some_and(|rows| rows.contains(place)))
     }
 
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
