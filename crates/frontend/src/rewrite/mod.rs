@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
+//! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
 //! | `push_down` | conditions go down, outer joins become inner ones |
 //! | `facts` | things that are known of plans without running them |
 
 pub(crate) mod facts;
+mod guard;
 mod inline;
 mod push_down;
 #[cfg(test)]
@@ -20,5 +22,5 @@ pub use unnest::unnest;
 
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(plan: Plan) -> Plan {
-    push_down::push_down(inline::inlined(unnest(plan)))
+    push_down::push_down(inline::inlined(unnest(guard::guarded(plan))))
 }

@@ -7,6 +7,7 @@
 //! - `+ - *` of decimals of one scale each do, and of integers, by functions that check.
 //! - Casts to more digits or wider integers do, which change no value, and LIKE with a pattern
 //!   without backslashes, which the scan knows.
+//! - Expressions of many levels are one call of the front.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,6 +27,10 @@ use crate::functions::{checked_negation, checked_operator};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
+
+/// Levels of an expression that DataFusion is given. It names each part of an expression by its
+/// text, in which all parts below stand, and again in the text of each part above.
+const LEVELS: usize = 100;
 
 /// Names of LIKE as an operator, and of what it denies.
 const LIKE: [(&str, bool); 2] = [("~~", false), ("!~~", true)];
@@ -148,6 +153,13 @@ impl Lowering {
     }
 
     fn native(&self, bound: &Bound) -> Result<Option<Typed>> {
+        let is_flat = matches!(
+            bound.kind,
+            ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::And(_) | ExprKind::Or(_)
+        );
+        if !is_flat && bound.levels() > LEVELS {
+            return Ok(None);
+        }
         Ok(match &bound.kind {
             ExprKind::Literal(value) => {
                 let value = ScalarValue::try_from_array(value, 0)?;

@@ -458,3 +458,46 @@ fn keys_of_an_order_are_kept() {
         ["2.25|true|2", "2.25|NULL|1"]
     );
 }
+
+#[test]
+fn arguments_of_aggregates_are_computed_for_rows_that_pass() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE f (x INT, v TEXT, ok BOOLEAN);
+         INSERT INTO f VALUES (0, 'a', false), (2, '7', true), (NULL, 'b', NULL), (1, '7', true)",
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT sum(1 / x) FILTER (WHERE x > 0), count(v::INT) FILTER (WHERE ok),
+                    count(DISTINCT v::INT) FILTER (WHERE ok),
+                    string_agg(v, ',' ORDER BY v::INT, x) FILTER (WHERE ok),
+                    sum(v::INT) FILTER (WHERE EXISTS (SELECT 1 FROM f g WHERE g.ok AND g.x = f.x))
+             FROM f"
+        ),
+        ["1|2|1|7,7|14"]
+    );
+    assert_eq!(
+        sql.rows("SELECT x, sum(10 / x) FILTER (WHERE x > 0) OVER (ORDER BY x) FROM f ORDER BY x"),
+        ["0|NULL", "1|10", "2|15", "NULL|15"]
+    );
+    assert_eq!(
+        sql.state("SELECT sum(1 / x) FILTER (WHERE x >= 0) FROM f"),
+        "22012"
+    );
+}
+
+#[test]
+fn long_sums_of_columns_are_planned_at_once() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (x INT, n NUMERIC(5, 1)); INSERT INTO t VALUES (1, 2.5)");
+    for count in [50, 150, 2_000] {
+        let begin = std::time::Instant::now();
+        let sum = vec!["x"; count].join(" + ");
+        assert_eq!(sql.one(&format!("SELECT {sum} FROM t")), count.to_string());
+        let sum = vec!["n"; count].join(" - ");
+        let rows = format!("SELECT count(*) FROM t WHERE {sum} < 0 OR {sum} = 5 GROUP BY {sum}");
+        assert_eq!(sql.one(&rows), "1");
+        // It took minutes; the limit is far from what it takes.
+        assert!(begin.elapsed().as_secs() < 20, "{count}");
+    }
+}
