@@ -116,6 +116,9 @@ impl Present {
                 | Keyword::EXPLAIN
                 | Keyword::ATOMIC => present.defines = true,
                 Keyword::IDENTITY => (present.defines, present.identities) = (true, true),
+                Keyword::NoKeyword if word.value.eq_ignore_ascii_case("ANALYSE") => {
+                    present.defines = true;
+                }
                 Keyword::NoKeyword if word.value.eq_ignore_ascii_case("OVERRIDING") => {
                     present.overrides = true;
                 }

@@ -5,6 +5,7 @@
 //! BEGIN READ ONLY, DEFERRABLE    modes of a transaction
 //! REINDEX TABLE t                indexes are always as their tables are
 //! CLUSTER t USING i              blocks are sorted as their table says
+//! CHECKPOINT                     the manifest is written, so that the log is short
 //! DROP AGGREGATE IF EXISTS f(int)   there are none
 //! DO $$ BEGIN … END $$           a block of statements
 //! CREATE AGGREGATE f(int) (…)    refused
@@ -55,6 +56,8 @@ pub(crate) enum Utility {
         language: Option<String>,
         body: String,
     },
+    /// CHECKPOINT.
+    Checkpoint,
     /// What is understood and refused.
     Unsupported(String),
 }
@@ -320,6 +323,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         "RESET" if are(parser, 1, &["TRANSACTION", "ISOLATION", "LEVEL"]) => {
             skip(parser, 4);
             return Ok(Some(reset("transaction_isolation")));
+        }
+        "CHECKPOINT" => {
+            skip(parser, 1);
+            Utility::Checkpoint
         }
         "REINDEX" => {
             skip(parser, 1);

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use super::edits::Edits;
 
 /// Words between VACUUM or ANALYZE and the name of a table.
-const WORDS: [&str; 4] = ["ANALYZE", "FREEZE", "SKIP_LOCKED", "VERBOSE"];
+const WORDS: [&str; 5] = ["ANALYSE", "ANALYZE", "FREEZE", "SKIP_LOCKED", "VERBOSE"];
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
@@ -21,6 +21,12 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
                 begins = false;
                 match word.value.to_uppercase().as_str() {
                     "VACUUM" | "ANALYZE" => take_options(tokens, at + 1, &mut edits),
+                    "ANALYSE" => {
+                        let analyze = Token::make_keyword("ANALYZE");
+                        let analyze = TokenWithSpan::new(analyze, tokens[at].span);
+                        edits.put(at..at + 1, [analyze]);
+                        take_options(tokens, at + 1, &mut edits);
+                    }
                     "COPY" => spell_truths(&mut tokens[at..]),
                     "EXPLAIN" => spell_options(&mut tokens[at + 1..]),
                     _ => {}
@@ -117,6 +123,9 @@ mod tests {
             ("VACUUM", "VACUUM"),
             ("ANALYZE VERBOSE t", "ANALYZE t"),
             ("analyze", "ANALYZE"),
+            ("analyse", "ANALYZE"),
+            ("ANALYSE (verbose) t", "ANALYZE t"),
+            ("VACUUM ANALYSE t", "VACUUM t"),
             ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
             (
                 "explain (analyze on, costs off) select 1",

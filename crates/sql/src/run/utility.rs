@@ -10,7 +10,7 @@ use crate::session::{Notice, Outcome};
 use crate::utility::Utility;
 
 impl Run<'_> {
-    /// Does what there is to do: nothing but to look whether names are there.
+    /// Does what there is to do: mostly nothing but to look whether names are there.
     ///
     /// # Errors
     /// `0A000`, `42704`, `42P01`, `42501`.
@@ -65,6 +65,14 @@ impl Run<'_> {
                 }
                 self.session.notify(Notice::skipped("00000", text));
                 Ok(Outcome::done(format!("DROP {}", kind.to_uppercase())))
+            }
+            Utility::Checkpoint => {
+                if !self.rights(self.snapshot.catalog()).is_superuser() {
+                    let message = "must be superuser to do CHECKPOINT";
+                    return Err(Error::new("42501", message));
+                }
+                self.store().checkpoint()?;
+                Ok(Outcome::done("CHECKPOINT"))
             }
             Utility::Modes { .. } => Err(Error::internal("modes are set elsewhere")),
             Utility::Do { .. } => Err(Error::internal("blocks are run elsewhere")),

@@ -38,6 +38,10 @@ fn statements_that_ask_for_nothing() {
         ("REINDEX INDEX t_pkey", "REINDEX"),
         ("CLUSTER t USING i", "CLUSTER"),
         ("CLUSTER", "CLUSTER"),
+        ("CHECKPOINT", "CHECKPOINT"),
+        ("ANALYSE", "ANALYZE"),
+        ("ANALYSE VERBOSE t", "ANALYZE"),
+        ("VACUUM ANALYSE t", "VACUUM"),
         ("SET CONSTRAINTS ALL DEFERRED", "SET CONSTRAINTS"),
         ("DROP AGGREGATE IF EXISTS f(int)", "DROP AGGREGATE"),
         (
