@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use arrow::datatypes::{DataType, Field};
-use freestone::{Error, JSON, Result, VECTOR, element_type, said_type};
+use freestone::{Error, JSON, Result, VECTOR, element_type, said_type, type_number};
 
 /// A type of PostgreSQL's, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +107,11 @@ impl Oid {
     /// The type of a column: as its field says, else by its Arrow type.
     pub(crate) fn of_field(field: &Field) -> Oid {
         Self::said(said_type(field), field.data_type())
+    }
+
+    /// The type that a client is told of a column: a created type by its number in `pg_type`.
+    pub(crate) fn told(field: &Field) -> Oid {
+        type_number(field).map_or_else(|| Self::of_field(field), Oid)
     }
 
     /// The type that is said of values of an Arrow type.

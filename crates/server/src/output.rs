@@ -71,7 +71,7 @@ impl Format {
 /// What columns are, for a client.
 pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescription {
     let fields = schema.fields().iter().enumerate().map(|(place, field)| {
-        let oid = Oid::of_field(field);
+        let oid = Oid::told(field);
         let format = formats.get(place).copied().unwrap_or(Format::Text);
         FieldDescription::new(
             field.name().clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use freestone::{
-    CopyStream, Description, Error, Outcome, Parameter, Prepared, Rows, Session, Styles,
+    CopyStream, Description, Error, OBJECT, Outcome, Parameter, Prepared, Rows, Session, Styles,
 };
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -129,7 +129,11 @@ impl Known {
         let described = self.described(session).await?;
         let each = described.parameters.iter().enumerate();
         Ok(each
-            .map(|(place, kind)| named(place).unwrap_or_else(|| Oid::of(kind)))
+            .map(|(place, kind)| match named(place) {
+                Some(oid) => oid,
+                None if *kind == OBJECT => Oid::OID,
+                None => Oid::of(kind),
+            })
             .collect())
     }
 

@@ -69,6 +69,7 @@ pub use session::{
 };
 pub use statement::{Forgets, Statement};
 pub use types::{
-    JSON, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name, type_name_of,
+    JSON, OBJECT, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name,
+    type_name_of, type_number,
 };
 pub use values::{Cells, Styles, as_lists, lists_schema};

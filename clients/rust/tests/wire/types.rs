@@ -1,7 +1,7 @@
 //! Values of every type, as text and in binary, there and back.
 
 use tokio_postgres::SimpleQueryMessage as Simple;
-use tokio_postgres::types::{FromSql, Type};
+use tokio_postgres::types::{FromSql, Kind, Type};
 
 use crate::support::Served;
 
@@ -191,4 +191,38 @@ async fn lists_of_values() {
     let texts: Vec<Option<String>> = row.get(0);
     assert_eq!(texts, [Some("a".to_owned()), Some("b, c".to_owned()), None]);
     assert_eq!(row.get::<_, Vec<i32>>(1), [1, 2, 3]);
+}
+
+/// Columns of created types are told by the numbers of the types, by which a client finds their
+/// labels and fields in the catalog.
+#[tokio::test(flavor = "multi_thread")]
+async fn created_types_are_told_by_their_numbers() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    let made = "CREATE TYPE mood AS ENUM ('sad', 'glad'); CREATE TYPE spot AS (x INT, how mood);
+                CREATE TABLE t (k INT PRIMARY KEY, m mood, all_of mood[], s spot);
+                INSERT INTO t VALUES (1, 'glad', '{sad,glad}', ROW(7, 'sad'))";
+    client.batch_execute(made).await.unwrap();
+    for condition in ["k = 1", "k > 0"] {
+        let sql = format!("SELECT m, all_of, s, t FROM t WHERE {condition}");
+        let row = client.query_one(&sql, &[]).await.unwrap();
+        let types: Vec<&Type> = row.columns().iter().map(|column| column.type_()).collect();
+        let labels = ["sad", "glad"].map(str::to_owned).to_vec();
+        assert_eq!(types[0].name(), "mood");
+        assert_eq!(*types[0].kind(), Kind::Enum(labels));
+        assert_eq!(row.get::<_, Raw>(0).0, b"glad");
+        assert_eq!(*types[1].kind(), Kind::Array(types[0].clone()));
+        let fields = |ty: &Type| match ty.kind() {
+            Kind::Composite(fields) => fields
+                .iter()
+                .map(|field| format!("{} {}", field.name(), field.type_().name()))
+                .collect(),
+            _ => Vec::new(),
+        };
+        assert_eq!(fields(types[2]), ["x int4", "how mood"]);
+        assert_eq!(
+            fields(types[3]),
+            ["k int4", "m mood", "all_of _mood", "s spot"]
+        );
+    }
 }

@@ -31,7 +31,7 @@ use futures::StreamExt;
 
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
-use crate::types::TYPE_KEY;
+use crate::types::{NUMBER_KEY, TYPE_KEY};
 use crate::values::DIMENSIONS_KEY;
 use crate::values::convert::as_text;
 
@@ -166,7 +166,18 @@ fn said(ty: &Type) -> HashMap<String, String> {
         Type::Record(_) => format!("record{brackets}"),
         _ => ty.to_string(),
     };
-    HashMap::from([(TYPE_KEY.to_owned(), said)])
+    let mut all = HashMap::from([(TYPE_KEY.to_owned(), said)]);
+    let number = match shown {
+        Type::Enum(of) => of.number,
+        Type::Record(fields) => fields.number(),
+        _ => 0,
+    };
+    if number > 0 {
+        // The type of arrays comes next.
+        let number = number + i64::from(matches!(ty, Type::Array(_)));
+        all.insert(NUMBER_KEY.to_owned(), number.to_string());
+    }
+    all
 }
 
 /// The metadata that says a type, and how many dimensions arrays of a field have.

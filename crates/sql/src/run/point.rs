@@ -12,7 +12,9 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Query, SelectItem, SetExpr, Statement as Ast, TableFactor,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema};
+use freestone_storage::{
+    Column, ColumnType, KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema,
+};
 
 use super::Run;
 use super::changes::with_ids;
@@ -22,6 +24,7 @@ use crate::names::{Name, fold, table_name};
 use crate::parameter::Parameter;
 use crate::session::{Outcome, Session};
 use crate::statement::parse_one;
+use crate::types::{TYPE_KEY, type_held};
 
 /// A SELECT of columns of one table by a key.
 #[derive(Debug)]
@@ -72,20 +75,22 @@ impl PointQuery {
         let Some((columns, names)) = listed(&list, &schema, &alias) else {
             return Ok(None);
         };
+        // The front knows how others are shown; those of CHAR(n) get their blanks there.
+        let is_shown =
+            |column: &Column| column.is_plain() && !matches!(column.kind, ColumnType::Char(_));
         if !columns
             .iter()
-            .all(|column| schema.columns[*column].is_plain())
+            .all(|column| is_shown(&schema.columns[*column]))
         {
-            // The front knows how they are shown.
             return Ok(None);
         }
         let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?;
         let columns = columns.iter().map(|column| schema.columns[*column].clone());
         let columns: Vec<Column> = columns.collect();
-        let fields = columns
-            .iter()
-            .zip(&names)
-            .map(|(column, name)| Field::new(name, column.kind.arrow(), column.nullable));
+        let fields = columns.iter().zip(&names).map(|(column, name)| {
+            let said = [(TYPE_KEY.to_owned(), type_held(column).to_string())];
+            Field::new(name, column.kind.arrow(), column.nullable).with_metadata(said.into())
+        });
         Ok(Some(PointQuery {
             answer: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             name,

@@ -30,7 +30,7 @@ use crate::plan::expression::printed;
 use crate::plan::given::Given;
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
 use crate::statement::{changing, changing_query, parse_one};
-use crate::types::parameter_kind;
+use crate::types::{OBJECT, parameter_kind};
 
 /// What a prepared statement takes and gives.
 #[derive(Debug, Clone)]
@@ -215,6 +215,7 @@ impl Prepared {
             if let Some(kind) = kind {
                 let kind = match kind {
                     Type::Numeric(None) => parameter_kind(&ColumnType::Numeric),
+                    Type::Oid | Type::Reg(_) => OBJECT,
                     kind => kind.arrow(),
                 };
                 types.entry(number).or_insert(kind);

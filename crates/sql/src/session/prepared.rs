@@ -25,7 +25,7 @@ use crate::parameter::{self, Parameter};
 use crate::rights::told;
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
-use crate::types::type_of;
+use crate::types::{OBJECT, type_of};
 
 /// A statement with parameters, `$1`, `$2`, … or `?`. Any session of any database
 /// can run it; it remembers how to find rows of the table that it was last run on.
@@ -124,8 +124,10 @@ impl Prepared {
             let told = self.describe(session).await.ok();
             let told = told.map_or(Vec::new(), |told| told.parameters);
             let told = told.iter().skip(names.len());
-            let told =
-                told.map(|kind| Some(type_of(&Field::new("", kind.clone(), true)).to_string()));
+            let told = told.map(|kind| match *kind == OBJECT {
+                true => Some("oid".to_owned()),
+                false => Some(type_of(&Field::new("", kind.clone(), true)).to_string()),
+            });
             let told: Vec<Option<String>> = told.collect();
             names.extend(told);
             names.resize(self.parameters, None);

@@ -35,6 +35,9 @@ pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {
     }
 }
 
+/// Stands for OID and its kin where clients are told what to send; columns hold them otherwise.
+pub const OBJECT: DataType = DataType::UInt32;
+
 /// Most digits of a DECIMAL.
 pub(crate) const DECIMAL_DIGITS: u8 = 38;
 
@@ -412,6 +415,15 @@ pub const VECTOR: &str = "vector";
 
 /// The key of a field's metadata under which its SQL type stands, as `format_type` names it.
 pub const TYPE_KEY: &str = "freestone.type";
+
+/// The key of a field's metadata under which the number of its type in `pg_type` stands, where
+/// the type was created.
+pub const NUMBER_KEY: &str = "freestone.type_number";
+
+/// The number in `pg_type` of the created type that a field is of.
+pub fn type_number(field: &Field) -> Option<u32> {
+    field.metadata().get(NUMBER_KEY)?.parse().ok()
+}
 
 /// The SQL type that a field says in its metadata.
 pub fn said_type(field: &Field) -> Option<&str> {

@@ -126,6 +126,26 @@ fn look_ups_by_key_give_what_plans_give() {
 }
 
 #[test]
+fn look_ups_by_key_say_the_types_of_their_columns() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, c CHAR(4), v VARCHAR(7), n NAME);
+         INSERT INTO t VALUES (2, 'b', 'c', 'd')",
+    );
+    for condition in ["id = 2", "id = 2 AND 1 = 1", "id > 1"] {
+        let query = format!("SELECT *, c || '.' FROM t WHERE {condition}");
+        assert_eq!(sql.rows(&query), ["2|b   |c|d|b."], "{condition}");
+        let plain = format!("SELECT c, v, n FROM t WHERE {condition}");
+        assert_eq!(sql.rows(&plain), ["b   |c|d"], "{condition}");
+        assert_eq!(
+            sql.types(&plain),
+            ["character(4)", "character varying(7)", "name"],
+            "{condition}"
+        );
+    }
+}
+
+#[test]
 fn prepared_changes_by_key() {
     let sql = Sql::new();
     let runtime = runtime();

@@ -1,7 +1,7 @@
 //! Helpers: run SQL, compare rows.
 
 use arrow::array::{Array, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone::{Cells, Database, Description, Error, Outcome, Prepared, Session};
 
@@ -91,14 +91,20 @@ impl Sql {
     /// The names of a query's columns.
     #[track_caller]
     pub fn names(&self, sql: &str) -> Vec<String> {
+        self.of_fields(sql, |field| field.name().clone())
+    }
+
+    /// The types of a query's columns.
+    #[track_caller]
+    pub fn types(&self, sql: &str) -> Vec<String> {
+        self.of_fields(sql, freestone::type_name_of)
+    }
+
+    #[track_caller]
+    fn of_fields(&self, sql: &str, of: impl Fn(&Field) -> String) -> Vec<String> {
         let outcomes = self.runtime.block_on(self.session.execute(sql)).unwrap();
         match outcomes.into_iter().last() {
-            Some(Outcome::Rows(rows)) => rows
-                .schema
-                .fields()
-                .iter()
-                .map(|f| f.name().clone())
-                .collect(),
+            Some(Outcome::Rows(rows)) => rows.schema.fields().iter().map(|f| of(f)).collect(),
             other => panic!("{other:?}"),
         }
     }
