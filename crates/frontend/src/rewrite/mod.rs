@@ -5,12 +5,14 @@
 //! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
+//! | `order` | volatile values after a sort; aggregates of sorted sub-queries |
 //! | `push_down` | conditions go down, outer joins become inner ones |
 //! | `facts` | things that are known of plans without running them |
 
 pub(crate) mod facts;
 mod guard;
 mod inline;
+mod order;
 mod push_down;
 #[cfg(test)]
 mod testing;
@@ -22,5 +24,6 @@ pub use unnest::unnest;
 
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(plan: Plan) -> Plan {
-    push_down::push_down(inline::inlined(unnest(guard::guarded(plan))))
+    let plan = inline::inlined(unnest(guard::guarded(plan)));
+    push_down::push_down(order::ordered(plan))
 }

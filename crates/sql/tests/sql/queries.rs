@@ -501,3 +501,53 @@ fn long_sums_of_columns_are_planned_at_once() {
         assert!(begin.elapsed().as_secs() < 20, "{count}");
     }
 }
+
+#[test]
+fn volatile_values_are_computed_of_sorted_rows() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (x INT, y INT); INSERT INTO t SELECT g, 100 - g FROM generate_series(1, 99) g;
+         CREATE SEQUENCE s",
+    );
+    let first = "SELECT x, nextval('s') FROM t ORDER BY y LIMIT 3";
+    assert_eq!(sql.rows_of_one_engine(first), ["99|1", "98|2", "97|3"]);
+    assert_eq!(sql.one("SELECT last_value FROM s"), "3");
+    let all = "SELECT n FROM (SELECT x, nextval('s') - 3 AS n FROM t ORDER BY x) q WHERE x <> n";
+    assert!(sql.rows_of_one_engine(all).is_empty());
+    // A key is computed before.
+    sql.run("ALTER SEQUENCE s RESTART");
+    let by = "SELECT count(*) FROM (SELECT nextval('s') AS n FROM t ORDER BY n DESC LIMIT 2) q";
+    assert_eq!(sql.rows_of_one_engine(by), ["2"]);
+    assert_eq!(sql.one("SELECT last_value FROM s"), "99");
+}
+
+#[test]
+fn aggregates_get_the_rows_of_sorted_sub_queries_in_order() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (x INT, y INT, g INT);
+         INSERT INTO t SELECT g, 50 - g, g % 2 FROM generate_series(1, 6) g",
+    );
+    for (query, rows) in [
+        (
+            "SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) s",
+            ["{6,5,4,3,2,1}"].as_slice(),
+        ),
+        (
+            "SELECT g, string_agg(x::text, '') FROM (SELECT g, x FROM t ORDER BY y) s
+             WHERE x > 1 GROUP BY g ORDER BY g",
+            &["0|642", "1|53"],
+        ),
+        (
+            "SELECT json_agg(x), count(*) FROM (SELECT x FROM t ORDER BY y DESC LIMIT 2) s",
+            &["[1, 2]|2"],
+        ),
+        (
+            "WITH s AS (SELECT x, y FROM t ORDER BY g, y) SELECT array_agg(x ORDER BY y), array_agg(x) FROM s",
+            &["{6,5,4,3,2,1}|{6,4,2,5,3,1}"],
+        ),
+        ("SELECT max(x) FROM (SELECT x FROM t ORDER BY y) s", &["6"]),
+    ] {
+        assert_eq!(sql.rows(query), rows, "{query}");
+    }
+}
