@@ -15,7 +15,7 @@ mod inline;
 mod order;
 mod push_down;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod unnest;
 
 use crate::plan::Plan;

@@ -1,4 +1,4 @@
-use super::super::testing::{Chance, bound, same_rows};
+use super::super::tests::{Chance, bound, same_rows};
 use crate::plan::{JoinKind, Plan};
 use crate::rewrite::rewritten;
 

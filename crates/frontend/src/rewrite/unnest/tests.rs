@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::testing::{Chance, bound, same_rows};
+use super::super::tests::{Chance, bound, same_rows};
 use super::unnest;
 use crate::bind::{Binder, Catalog, Found};
 use crate::error::{Position, Result};
