@@ -19,7 +19,8 @@ use freestone_frontend::functions::{Scalar, scalar};
 use freestone_frontend::types::arrays::from_lists;
 use freestone_frontend::types::{Reg, Type};
 
-use super::deparse::pretty;
+use super::declared::type_of_stored;
+use super::deparse::{deparsed, pretty};
 use super::objects::Numbers;
 
 use crate::dialect::with_schema;
@@ -58,7 +59,7 @@ const RIGHTS: [&str; 7] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 21] = [
+const NOTHING: [&str; 20] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
@@ -66,7 +67,6 @@ const NOTHING: [&str; 21] = [
     "pg_advisory_unlock_all",
     "pg_event_trigger_ddl_commands",
     "pg_get_object_address",
-    "pg_get_partition_constraintdef",
     "pg_get_replica_identity_index",
     "pg_get_ruledef",
     "pg_get_statisticsobjdef",
@@ -175,6 +175,21 @@ pub(super) fn functions(
             &[&[]],
             texts("pg_partitioned_table", "partrelid", "definition")?,
         ),
+        "pg_get_partition_constraintdef" => {
+            let tables = relations.snapshot.all_tables();
+            let conditions = tables.filter_map(|(_, table)| {
+                let condition = partition::condition(&relations.snapshot, table)?;
+                let columns = table.schema.declared().iter().map(|column| {
+                    let ty = type_of_stored(&relations.snapshot, column);
+                    (column.name.clone(), ty)
+                });
+                let columns: Vec<(String, Type)> = columns.collect();
+                let shown = deparsed(relations, &condition, &columns, None);
+                Some((objects::table_number(table), shown))
+            });
+            let conditions = Arc::new(conditions.collect());
+            of_number("pg_get_partition_constraintdef", &[&[]], conditions)
+        }
         "pg_partition_root" => {
             let class = Type::Reg(Reg::Class);
             let all = relations.snapshot.all_tables();

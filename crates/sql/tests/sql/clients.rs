@@ -535,6 +535,38 @@ fn the_catalog_tells_of_classes_casts_and_operators() {
 }
 
 #[test]
+fn the_catalog_tells_the_conditions_of_partitions() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE r (k INT) PARTITION BY RANGE (k); CREATE TABLE l (k TEXT) PARTITION BY LIST (k);
+         CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (1) TO (MAXVALUE);
+         CREATE TABLE r2 PARTITION OF r FOR VALUES FROM (-5) TO (1);
+         CREATE TABLE l1 PARTITION OF l FOR VALUES IN ('a'); CREATE TABLE l2 PARTITION OF l FOR VALUES IN ('b', 'c', NULL);
+         CREATE TABLE l3 PARTITION OF l DEFAULT",
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT relname, pg_get_partition_constraintdef(oid) FROM pg_class WHERE relkind = 'r' ORDER BY 1"
+        ),
+        [
+            "l1|((k IS NOT NULL) AND (k = 'a'::text))",
+            "l2|((k IS NULL) OR (k = ANY (ARRAY['b'::text, 'c'::text])))",
+            "l3|NULL",
+            "r1|((k IS NOT NULL) AND (k >= 1))",
+            "r2|((k IS NOT NULL) AND (k >= '-5'::integer) AND (k < 1))",
+        ]
+    );
+    assert_eq!(
+        sql.rows("SELECT relid, parentrelid, isleaf, level FROM pg_partition_tree('r') ORDER BY 1"),
+        ["r|NULL|false|0", "r1|r|true|1", "r2|r|true|1"]
+    );
+    assert_eq!(
+        sql.rows("SELECT relid FROM pg_partition_ancestors('r1')"),
+        ["r1", "r"]
+    );
+}
+
+#[test]
 fn the_information_schema_has_functions_domains_and_rights() {
     let sql = Sql::new();
     sql.run(

@@ -295,7 +295,6 @@ pub(super) fn types(facts: &mut Facts) {
             ("typnamespace", 11.into()),
             ("typowner", OWNER.into()),
             ("typlen", size.into()),
-            ("typbyval", (size > 0 && size <= 8).into()),
             ("typtype", if is_pseudo { "p" } else { "b" }.into()),
             ("typcategory", category.into()),
             ("typispreferred", preferred.contains(&name).into()),
@@ -307,8 +306,17 @@ pub(super) fn types(facts: &mut Facts) {
             ("typoutput", input_number(name, "out").into()),
             ("typreceive", input_number(name, "recv").into()),
             ("typsend", input_number(name, "send").into()),
-            ("typalign", "i".into()),
-            ("typstorage", if size < 0 { "x" } else { "p" }.into()),
+            ("typbyval", placed(number).0.into()),
+            ("typalign", placed(number).1.into()),
+            (
+                "typstorage",
+                match size {
+                    ..0 if name == "numeric" => "m",
+                    ..0 => "x",
+                    _ => "p",
+                }
+                .into(),
+            ),
             ("typtypmod", (-1).into()),
             ("typcollation", collation.into()),
         ]);
