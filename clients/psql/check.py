@@ -46,7 +46,7 @@ class Psql(unittest.TestCase):
             '"pos" CHECK',
             'TABLE "pc" CONSTRAINT "pc_p_fkey" FOREIGN KEY (p) REFERENCES',
         )
-        self.shows(r"\d pc", "ON DELETE CASCADE", '"pc_p" btree (p)', "timestamp with time zone", "identity")
+        self.shows(r"\d pc", "ON DELETE CASCADE", '"pc_p" btree (p)', "timestamp with time zone", "nextval(")
         self.shows(r"\d+ p", "integer", "Access method: heap")
 
     def test_other_things_are_described(self):

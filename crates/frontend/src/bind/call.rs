@@ -230,6 +230,15 @@ impl Binder<'_> {
         )
     }
 
+    /// Functions that give rows of what is stored; those of the language go before them.
+    pub(super) fn stored_tables(&self, name: &str) -> Vec<Arc<TableFunction>> {
+        let all = catalogue();
+        match all.tables(name).is_empty() && all.functions(name).is_empty() {
+            true => self.catalog.tables(name),
+            false => Vec::new(),
+        }
+    }
+
     fn plain(&mut self, schema: Option<&str>, name: &str, written: &Written<'_>) -> Result<Expr> {
         if written.variadic {
             if matches!(
@@ -256,7 +265,11 @@ impl Binder<'_> {
         if let Some(bound) = self.special_call(name, written)? {
             return Ok(bound);
         }
-        let tables = catalogue().tables(name);
+        let stored = self.stored_tables(name);
+        let tables = match stored.is_empty() {
+            true => catalogue().tables(name),
+            false => stored.as_slice(),
+        };
         let arguments = self.positional(written)?;
         let own = self.catalog.sql_functions(schema, name)?;
         if !own.is_empty() {
@@ -503,11 +516,14 @@ impl Binder<'_> {
             .collect();
         let known = catalogue().functions(name);
         let stored;
-        let overloads = match known.is_empty() {
+        let overloads = match known.is_empty() || resolve_function(known, &types).is_err() {
             false => known,
             true => {
                 stored = self.catalog.functions(name);
-                stored.as_slice()
+                match stored.is_empty() {
+                    true => known,
+                    false => stored.as_slice(),
+                }
             }
         };
         // A field of a row may be written as a function of it.

@@ -48,6 +48,14 @@ impl Binder<'_> {
             }
             return Ok(Expr::null(to.clone()));
         }
+        // A literal of an array of objects is one of their names.
+        if from == Type::Unknown
+            && let Type::Array(element) = to
+            && matches!(element.as_ref(), Type::Reg(_))
+        {
+            let names = self.coerce(expr, &Type::Text.array(), Coercion::Implicit)?;
+            return self.coerce(names, to, Coercion::Explicit);
+        }
         // Literals of arrays and records are converted part by part.
         if let (ExprKind::Array(_), Type::Array(element)) = (&expr.kind, to)
             && let ExprKind::Array(parts) = expr.kind

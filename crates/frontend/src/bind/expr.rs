@@ -1226,6 +1226,10 @@ impl Binder<'_> {
             let indices = bounds.into_iter().filter_map(|(_, index)| index);
             return self.subscript(value, indices.collect());
         }
+        let value = match value.ty.vector_item() {
+            Some(item) => self.coerce(value, &item.array(), Coercion::Implicit)?,
+            None => value,
+        };
         if !matches!(value.ty, Type::Array(_)) {
             return Err(match value.ty {
                 Type::Jsonb => Error::new("42804", "jsonb subscript does not support slices"),
@@ -1448,7 +1452,7 @@ impl Binder<'_> {
     /// An element of an array, or the parts of parts of a JSONB value.
     fn subscript(&mut self, mut value: Expr, mut indices: Vec<Expr>) -> Result<Expr> {
         match value.ty.base() {
-            // Vectors are counted from 0.
+            // The array of a vector is counted from 0, too.
             vector @ (Type::Int2Vector | Type::OidVector) => {
                 let item = vector.vector_item().unwrap_or(Type::Int2);
                 let value = self.coerce(value, &item.clone().array(), Coercion::Implicit)?;
@@ -1457,7 +1461,6 @@ impl Binder<'_> {
                 }
                 let index = indices.remove(0);
                 let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
-                let index = self.binary("+", index, Expr::int4(1))?;
                 self.function("array_subscript", vec![value, index])
             }
             Type::Array(_) => {

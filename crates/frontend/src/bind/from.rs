@@ -1103,7 +1103,11 @@ impl Binder<'_> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
-        let tables = catalogue().tables(&last);
+        let stored = self.stored_tables(&last);
+        let tables = match stored.is_empty() {
+            true => catalogue().tables(&last),
+            false => stored.as_slice(),
+        };
         let schema = path.pop();
         let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
         if tables.is_empty() && own.is_empty() && is_called_elsewhere(&last) {

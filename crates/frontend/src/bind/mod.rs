@@ -60,7 +60,7 @@ use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
 use crate::functions::objects::{NoObjects, Objects};
-use crate::functions::{Scalar, Session};
+use crate::functions::{Scalar, Session, TableFunction};
 use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
@@ -186,6 +186,11 @@ pub trait Catalog {
         _arguments: &[(Option<String>, crate::plan::Expr)],
     ) -> Result<Option<Relation>> {
         Ok(None)
+    }
+
+    /// The overloads of a function that gives rows and depends on what is stored.
+    fn tables(&self, _name: &str) -> Vec<Arc<TableFunction>> {
+        Vec::new()
     }
 
     /// The objects of the catalog by number and name, for casts such as `'t'::regclass`.

@@ -28,6 +28,7 @@ pub mod extremes;
 mod format;
 mod formatting;
 mod json;
+mod keywords;
 mod math;
 mod numeric;
 pub mod objects;

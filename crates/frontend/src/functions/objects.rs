@@ -18,6 +18,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 
 use super::kernel::{Call, Column, I32, I64, Kernel, Str, f1, repeated};
+use super::keywords::WORDS;
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::{Arrays, Bounds, Maker};
@@ -97,8 +98,22 @@ fn vectors(c: &mut Catalogue, vector: &Type) {
     for kind in Reg::ALL {
         let named = Type::Reg(kind).array();
         if *vector == Type::OidVector {
-            c.cast(vector.clone(), named, Context::Explicit, Arc::new(renamed));
+            c.cast(
+                vector.clone(),
+                named.clone(),
+                Context::Explicit,
+                Arc::new(renamed),
+            );
+            c.cast(named, vector.clone(), Context::Explicit, Arc::new(renamed));
         }
+    }
+    if *vector == Type::OidVector {
+        c.cast(
+            vector.clone(),
+            Type::Int4.array(),
+            Context::Explicit,
+            Arc::new(as_integers),
+        );
     }
     c.cast(
         vector.clone(),
@@ -183,21 +198,26 @@ fn words(c: &mut Catalogue) {
         ],
         strict: true,
         rows: Arc::new(|_, _| {
-            let words: Vec<String> = sqlparser::keywords::ALL_KEYWORDS
-                .iter()
-                .map(|word| word.to_lowercase())
-                .collect();
-            let count = words.len();
-            let same = |text: &'static str| -> ArrayRef {
-                let texts = std::iter::repeat_n(text, count);
-                Arc::new(StringViewArray::from_iter_values(texts))
+            let texts = |of: &dyn Fn(&(&'static str, char, bool)) -> String| -> ArrayRef {
+                Arc::new(StringViewArray::from_iter_values(WORDS.iter().map(of)))
             };
+            let category = |letter: char| match letter {
+                'C' => "unreserved (cannot be function or type name)",
+                'T' => "reserved (can be function or type name)",
+                'R' => "reserved",
+                _ => "unreserved",
+            };
+            let label = |bare: bool| match bare {
+                true => "can be bare label",
+                false => "requires AS",
+            };
+            let bare = WORDS.iter().map(|(.., bare)| Some(*bare));
             Ok(one_part(vec![
-                Arc::new(StringViewArray::from_iter_values(&words)),
-                same("U"),
-                Arc::new(BooleanArray::from(vec![true; count])),
-                same("unreserved"),
-                same("can be bare label"),
+                texts(&|(word, ..)| (*word).to_owned()),
+                texts(&|(_, letter, _)| letter.to_string()),
+                Arc::new(bare.collect::<BooleanArray>()),
+                texts(&|(_, letter, _)| category(*letter).to_owned()),
+                texts(&|(.., bare)| label(*bare).to_owned()),
             ]))
         }),
     });
@@ -205,7 +225,6 @@ fn words(c: &mut Catalogue) {
 
 /// Functions of rows about what there never is.
 fn nothing(c: &mut Catalogue) {
-    let class = Type::Reg(Reg::Class);
     let texts = Type::Text.array();
     let mut none = |name, parameter: &Type, columns: &[(&'static str, Type)]| {
         let columns = columns.iter();
@@ -223,24 +242,9 @@ fn nothing(c: &mut Catalogue) {
         });
     };
     none(
-        "pg_partition_ancestors",
-        &class,
-        &[("relid", class.clone())],
-    );
-    none(
         "pg_options_to_table",
         &texts,
         &[("option_name", Type::Text), ("option_value", Type::Text)],
-    );
-    none(
-        "aclexplode",
-        &texts,
-        &[
-            ("grantor", Type::Oid),
-            ("grantee", Type::Oid),
-            ("privilege_type", Type::Text),
-            ("is_grantable", Type::Bool),
-        ],
     );
 }
 
@@ -304,6 +308,20 @@ fn renamed(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
         }
     };
     Ok(spread(column, lists, call.rows))
+}
+
+/// Vectors of numbers of objects as arrays of integers.
+fn as_integers(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let returns = Type::Oid.array();
+    let call = Call {
+        returns: &returns,
+        ..*call
+    };
+    let array = renamed(&call, columns)?;
+    let arrays = Arrays::of(&array)?;
+    let values = numbers(arrays.values()).into_iter();
+    let values = Int32Array::from_iter_values(values.map(|number| number as i32));
+    arrays.with_values(Arc::new(values), array.nulls().cloned())
 }
 
 /// One value for each row.
@@ -520,6 +538,7 @@ impl Objects for NoObjects {
             }
             Reg::Namespace => Error::new("3F000", format!("schema \"{name}\" does not exist")),
             Reg::Role => Error::new("42704", format!("role \"{name}\" does not exist")),
+            Reg::Collation => Error::new("42704", format!("collation \"{name}\" does not exist")),
         })
     }
 

@@ -229,17 +229,20 @@ pub enum Reg {
     Namespace,
     /// REGROLE.
     Role,
+    /// REGCOLLATION.
+    Collation,
 }
 
 impl Reg {
     /// All of them.
-    pub const ALL: [Reg; 6] = [
+    pub const ALL: [Reg; 7] = [
         Reg::Class,
         Reg::Type,
         Reg::Proc,
         Reg::Procedure,
         Reg::Namespace,
         Reg::Role,
+        Reg::Collation,
     ];
 }
 
@@ -505,6 +508,7 @@ impl Type {
             Type::Reg(Reg::Procedure) => "regprocedure",
             Type::Reg(Reg::Namespace) => "regnamespace",
             Type::Reg(Reg::Role) => "regrole",
+            Type::Reg(Reg::Collation) => "regcollation",
             Type::CatalogChar => "\"char\"",
             Type::Int2Vector => "int2vector",
             Type::OidVector => "oidvector",

@@ -31,8 +31,10 @@ pub fn named(name: &str) -> Option<Type> {
         "json" => Type::Json,
         "jsonb" => Type::Jsonb,
         "jsonpath" => Type::JsonPath,
-        "oid" | "xid" | "cid" | "regoper" | "regoperator" | "regconfig" | "regdictionary"
-        | "regcollation" => Type::Oid,
+        "oid" | "xid" | "cid" | "regoper" | "regoperator" | "regconfig" | "regdictionary" => {
+            Type::Oid
+        }
+        "regcollation" => Type::Reg(Reg::Collation),
         "regclass" => Type::Reg(Reg::Class),
         "regtype" => Type::Reg(Reg::Type),
         "regproc" => Type::Reg(Reg::Proc),

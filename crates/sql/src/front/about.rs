@@ -3,18 +3,24 @@
 //!
 //! Each is a look into what is known of the snapshot when a statement is bound.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{AsArray, ListBuilder, StringViewBuilder};
+use datafusion::arrow::array::{
+    AsArray, Int32Builder, ListBuilder, StringViewArray, StringViewBuilder,
+};
 use datafusion::arrow::datatypes::Int64Type;
 use freestone_frontend::Error as Unbound;
-use freestone_frontend::functions::kernel::{Bool, I32, I64, Kernel, Opt, Str, f0, f1, f2, f3};
+use freestone_frontend::functions::kernel::{
+    Bool, I16, I32, I64, Kernel, Opt, Str, f0, f1, f2, f3,
+};
 use freestone_frontend::functions::objects::{Objects, found};
 use freestone_frontend::functions::{Scalar, scalar};
 use freestone_frontend::types::arrays::from_lists;
 use freestone_frontend::types::{Reg, Type};
 
+use super::declared::type_of_stored;
+use super::deparse::{deparsed, pretty};
 use super::objects::Numbers;
 
 use crate::dialect::with_schema;
@@ -28,7 +34,7 @@ use crate::session::{PG_TEMP, has_function, has_rows};
 use crate::statement::{names_of_with, parse_one};
 
 /// Functions that say of any object of a kind that it is found by its name alone.
-const VISIBLE: [&str; 11] = [
+const VISIBLE: [&str; 10] = [
     "pg_collation_is_visible",
     "pg_conversion_is_visible",
     "pg_opclass_is_visible",
@@ -39,12 +45,10 @@ const VISIBLE: [&str; 11] = [
     "pg_ts_dict_is_visible",
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
-    "pg_type_is_visible",
 ];
 
 /// Rights on kinds of objects that everybody may use here.
-const RIGHTS: [&str; 8] = [
-    "has_any_column_privilege",
+const RIGHTS: [&str; 7] = [
     "has_database_privilege",
     "has_foreign_data_wrapper_privilege",
     "has_function_privilege",
@@ -55,7 +59,7 @@ const RIGHTS: [&str; 8] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 23] = [
+const NOTHING: [&str; 20] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
@@ -63,7 +67,6 @@ const NOTHING: [&str; 23] = [
     "pg_advisory_unlock_all",
     "pg_event_trigger_ddl_commands",
     "pg_get_object_address",
-    "pg_get_partition_constraintdef",
     "pg_get_replica_identity_index",
     "pg_get_ruledef",
     "pg_get_statisticsobjdef",
@@ -75,10 +78,8 @@ const NOTHING: [&str; 23] = [
     "pg_last_xact_replay_timestamp",
     "pg_relation_filenode",
     "pg_relation_filepath",
-    "pg_sequence_last_value",
-    "pg_tablespace_location",
     "shobj_description",
-    "pg_describe_object",
+    "pg_stat_get_activity",
 ];
 
 /// Counts of what nobody counts.
@@ -97,12 +98,12 @@ const COUNTS: [&str; 10] = [
 
 /// Functions that say no.
 const NO: [&str; 6] = [
+    "pg_cancel_backend",
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
     "pg_is_wal_replay_paused",
     "pg_relation_is_publishable",
-    "pg_index_column_has_property",
-    "pg_indexam_has_property",
+    "pg_terminate_backend",
 ];
 
 /// The overloads of a function about the catalog; none if it is not one.
@@ -159,16 +160,36 @@ pub(super) fn functions(
             let kernel = f1::<I64, Opt<Bool>>(move |number| Ok(known.is_visible(number)));
             vec![scalar("pg_table_is_visible", &[Oid], Truth, kernel).stable()]
         }
-        "pg_get_constraintdef" => of_number(
-            "pg_get_constraintdef",
-            &[&[], &[Truth]],
-            texts("pg_constraint", "oid", "definition")?,
-        ),
+        "pg_get_constraintdef" => {
+            let definitions = texts("pg_constraint", "oid", "definition")?;
+            let mut all = of_number("pg_get_constraintdef", &[&[]], Arc::clone(&definitions));
+            let kernel = f2::<I64, Bool, Opt<Str>>(move |number, pretty| {
+                let text = definitions.get(&number);
+                Ok(text.map(|text| shown_condition(text, pretty)))
+            });
+            all.push(scalar("pg_get_constraintdef", &[Oid, Truth], Text, kernel).stable());
+            all
+        }
         "pg_get_partkeydef" => of_number(
             "pg_get_partkeydef",
             &[&[]],
             texts("pg_partitioned_table", "partrelid", "definition")?,
         ),
+        "pg_get_partition_constraintdef" => {
+            let tables = relations.snapshot.all_tables();
+            let conditions = tables.filter_map(|(_, table)| {
+                let condition = partition::condition(&relations.snapshot, table)?;
+                let columns = table.schema.declared().iter().map(|column| {
+                    let ty = type_of_stored(&relations.snapshot, column);
+                    (column.name.clone(), ty)
+                });
+                let columns: Vec<(String, Type)> = columns.collect();
+                let shown = deparsed(relations, &condition, &columns, None);
+                Some((objects::table_number(table), shown))
+            });
+            let conditions = Arc::new(conditions.collect());
+            of_number("pg_get_partition_constraintdef", &[&[]], conditions)
+        }
         "pg_partition_root" => {
             let class = Type::Reg(Reg::Class);
             let all = relations.snapshot.all_tables();
@@ -212,11 +233,148 @@ pub(super) fn functions(
         "pg_get_indexdef" => indexes(relations)?,
         "pg_get_expr" => {
             let kernel = f2::<Str, Opt<I64>, Str>(|text, _| Ok(text.to_owned()));
-            let pretty = f3::<Str, Opt<I64>, Opt<Bool>, Str>(|text, _, _| Ok(text.to_owned()));
+            let pretty = f3::<Str, Opt<I64>, Opt<Bool>, Str>(|text, _, few| {
+                Ok(match few {
+                    Some(true) => pretty(text),
+                    _ => text.to_owned(),
+                })
+            });
             vec![
                 scalar("pg_get_expr", &[Text, Oid], Text, kernel).stable(),
                 scalar("pg_get_expr", &[Text, Oid, Truth], Text, pretty).stable(),
             ]
+        }
+        "pg_type_is_visible" => {
+            let known = numbers();
+            let kernel = f1::<I64, Opt<Bool>>(move |number| Ok(known.is_visible_type(number)));
+            vec![scalar("pg_type_is_visible", &[Oid], Truth, kernel).stable()]
+        }
+        "oidvectortypes" => {
+            let known = numbers();
+            let kernel: Kernel = Arc::new(move |call, columns| {
+                let [vectors] = columns else {
+                    return Err(Unbound::internal("oidvectortypes without its argument"));
+                };
+                let lists = vectors.array.as_list_opt::<i32>();
+                let lists = lists.ok_or_else(|| Unbound::internal("a vector that is no list"))?;
+                let texts = (0..call.rows).map(|row| {
+                    if vectors.is_null(row) {
+                        return None;
+                    }
+                    let numbers = lists.value(vectors.at(row));
+                    let numbers = numbers.as_primitive_opt::<Int64Type>()?;
+                    let names = numbers.values().iter();
+                    let names = names.map(|number| known.type_name(*number, None));
+                    Some(names.collect::<Vec<_>>().join(", "))
+                });
+                Ok(Arc::new(texts.collect::<StringViewArray>()))
+            });
+            vec![scalar("oidvectortypes", &[Type::OidVector], Text, kernel).stable()]
+        }
+        "pg_sequence_last_value" => {
+            let all = relations.snapshot.all_sequences().zip(objects::SEQUENCES..);
+            let given = all.filter_map(|((_, sequence), number)| {
+                let position = sequence.position();
+                position.given.then_some((number, position.value))
+            });
+            let given: HashMap<i64, i64> = given.collect();
+            let kernel = f1::<I64, Opt<I64>>(move |number| Ok(given.get(&number).copied()));
+            let parameter = [Type::Reg(Reg::Class)];
+            vec![scalar("pg_sequence_last_value", &parameter, Int8, kernel).stable()]
+        }
+        "pg_tablespace_location" => {
+            let kernel = f1::<I64, Str>(|_| Ok(String::new()));
+            vec![scalar("pg_tablespace_location", &[Oid], Text, kernel).stable()]
+        }
+        "pg_describe_object" => {
+            let all = identified(relations)?;
+            let kernel = f3::<I64, I64, I32, Opt<Str>>(move |class, object, _| {
+                let found = all.get(&(class, object));
+                Ok(found.map(|one| format!("{} {}", one.kind, described_object(one))))
+            });
+            let parameters = [Oid, Oid, Int4];
+            vec![scalar("pg_describe_object", &parameters, Text, kernel).stable()]
+        }
+        "pg_relation_is_updatable" => {
+            let tables: HashSet<i64> = relations
+                .snapshot
+                .all_tables()
+                .map(|(_, table)| objects::table_number(table))
+                .collect();
+            // UPDATE is 4, INSERT 8 and DELETE 16.
+            let kernel = f2::<I64, Bool, I32>(move |number, _| {
+                Ok(if tables.contains(&number) { 28 } else { 0 })
+            });
+            let class = Type::Reg(Reg::Class);
+            vec![
+                scalar(
+                    "pg_relation_is_updatable",
+                    &[class, Truth],
+                    Int4,
+                    kernel.clone(),
+                )
+                .stable(),
+                scalar("pg_relation_is_updatable", &[Oid, Truth], Int4, kernel).stable(),
+            ]
+        }
+        "pg_column_is_updatable" => {
+            let tables: HashSet<i64> = relations
+                .snapshot
+                .all_tables()
+                .map(|(_, table)| objects::table_number(table))
+                .collect();
+            let kernel = f3::<I64, I16, Bool, Bool>(move |number, column, _| {
+                Ok(column > 0 && tables.contains(&number))
+            });
+            let parameters = [Type::Reg(Reg::Class), Type::Int2, Truth];
+            vec![scalar("pg_column_is_updatable", &parameters, Truth, kernel).stable()]
+        }
+        "pg_blocking_pids" => {
+            let kernel: Kernel = Arc::new(|call, _| {
+                let mut lists = ListBuilder::new(Int32Builder::new());
+                for _ in 0..call.rows {
+                    lists.append(true);
+                }
+                from_lists(&lists.finish())
+            });
+            vec![scalar("pg_blocking_pids", &[Int4], Int4.array(), kernel).stable()]
+        }
+        "pg_indexam_has_property" => {
+            let kernel = f2::<I64, Str, Opt<Bool>>(|method, property| {
+                Ok(pg_catalog::method_has(method, &property.to_lowercase()))
+            });
+            let parameters = [Oid, Text];
+            vec![scalar("pg_indexam_has_property", &parameters, Truth, kernel).stable()]
+        }
+        "pg_index_column_has_property" => {
+            let indexes = pg_catalog::facts(relations, "pg_index")?;
+            let columns = indexes.lists_by("indexrelid", "elements");
+            let kernel = f3::<I64, I32, Str, Opt<Bool>>(move |index, column, property| {
+                let of = columns.get(&index);
+                let known = of.is_some_and(|all| {
+                    usize::try_from(column).is_ok_and(|column| (1..=all.len()).contains(&column))
+                });
+                Ok(match property.to_lowercase().as_str() {
+                    _ if !known => None,
+                    "asc" | "nulls_last" | "orderable" | "search_array" | "search_nulls"
+                    | "returnable" => Some(true),
+                    "desc" | "nulls_first" | "distance_orderable" => Some(false),
+                    _ => None,
+                })
+            });
+            let parameters = [Type::Reg(Reg::Class), Int4, Text];
+            vec![scalar("pg_index_column_has_property", &parameters, Truth, kernel).stable()]
+        }
+        "age" => {
+            // The number of a transaction is that of the version of the catalog.
+            let now = pg_catalog::version_of(relations);
+            let kernel = f1::<I64, I32>(move |number| {
+                Ok(match number {
+                    0..3 => i32::MAX,
+                    number => i32::try_from(now - number).unwrap_or(i32::MAX),
+                })
+            });
+            vec![scalar("age", &[Oid], Int4, kernel).stable()]
         }
         "format_type" => {
             let known = numbers();
@@ -277,6 +435,7 @@ pub(super) fn functions(
         "to_regproc" => by_name("to_regproc", Reg::Proc, numbers),
         "to_regprocedure" => by_name("to_regprocedure", Reg::Procedure, numbers),
         "to_regnamespace" => by_name("to_regnamespace", Reg::Namespace, numbers),
+        "to_regcollation" => by_name("to_regcollation", Reg::Collation, numbers),
         "to_regrole" => by_name("to_regrole", Reg::Role, numbers),
         "pg_get_function_arguments"
         | "pg_get_function_identity_arguments"
@@ -448,27 +607,72 @@ fn text(fact: Option<&Fact>) -> Option<String> {
     }
 }
 
+/// The definition of a constraint, with brackets everywhere or only where they are needed.
+fn shown_condition(text: &str, few: bool) -> String {
+    let inner = text.strip_prefix("CHECK (").filter(|_| few);
+    let parts = inner.and_then(|inner| inner.rsplit_once(')'));
+    match parts {
+        Some((condition, behind)) => format!("CHECK ({}){behind}", pretty(condition)),
+        None => text.to_owned(),
+    }
+}
+
+/// An object as it is described to people.
+pub(super) struct Identified {
+    pub(super) kind: &'static str,
+    pub(super) schema: String,
+    pub(super) name: String,
+}
+
+/// The full name of an object.
+pub(super) fn described_object(one: &Identified) -> String {
+    format!("{}.{}", quoted(&one.schema), quoted(&one.name))
+}
+
+/// Relations by the number of `pg_class` and their own.
+///
+/// # Errors
+/// Those of reading the catalog.
+pub(super) fn identified(relations: &Relations<'_>) -> Result<HashMap<(i64, i64), Identified>> {
+    const CLASSES: i64 = 1259;
+    let classes = pg_catalog::facts(relations, "pg_class")?;
+    let kinds = classes.texts_by("oid", "relkind");
+    let all = objects::relation_numbers(&relations.snapshot).into_iter();
+    let all = all.filter_map(|(number, schema, name)| {
+        let kind = match kinds.get(&number)?.as_str() {
+            "r" | "p" => "table",
+            "v" => "view",
+            "i" | "I" => "index",
+            "S" => "sequence",
+            _ => return None,
+        };
+        let schema = shown_schema(schema).to_owned();
+        Some(((CLASSES, number), Identified { kind, schema, name }))
+    });
+    Ok(all.collect())
+}
+
 /// How an index would be made, or one of its columns.
 fn indexes(relations: &Relations<'_>) -> Result<Vec<Scalar>> {
-    let whole = pg_catalog::facts(relations, "pg_index")?;
-    let whole = Arc::new(whole.texts_by("indexrelid", "definition"));
-    let attributes = pg_catalog::facts(relations, "pg_attribute")?;
-    let (of, at) = (attributes.told("attrelid"), attributes.told("attnum"));
-    let names = attributes.told("attname");
-    let columns = of
-        .zip(at)
-        .zip(names)
-        .filter_map(|((of, at), name)| Some(((number(of), number(at)), quoted(&text(name)?))));
-    let columns: HashMap<(i64, i64), String> = columns.collect();
+    let indexes = pg_catalog::facts(relations, "pg_index")?;
+    let whole = Arc::new(indexes.texts_by("indexrelid", "definition"));
+    let pretty = indexes.texts_by("indexrelid", "pretty");
+    let elements = indexes.lists_by("indexrelid", "elements");
+    let pretty_elements = indexes.lists_by("indexrelid", "prettyelements");
     let all = Arc::clone(&whole);
-    let kernel = f3::<I64, I32, Opt<Bool>, Opt<Str>>(move |index, column, _| {
+    let kernel = f3::<I64, I32, Opt<Bool>, Opt<Str>>(move |index, column, few| {
+        let (texts, elements) = match few {
+            Some(true) => (&pretty, &pretty_elements),
+            _ => (all.as_ref(), &elements),
+        };
         Ok(match column {
-            0 => all.get(&index).cloned(),
-            column if all.contains_key(&index) => {
-                let found = columns.get(&(index, column.into())).cloned();
-                Some(found.unwrap_or_default())
-            }
-            _ => None,
+            0 => texts.get(&index).cloned(),
+            column => elements.get(&index).map(|elements| {
+                let place = usize::try_from(column).ok();
+                let place = place.and_then(|place| place.checked_sub(1));
+                let element = place.and_then(|place| elements.get(place));
+                element.cloned().unwrap_or_default()
+            }),
         })
     });
     let parameters = [Type::Oid, Type::Int4, Type::Bool];

@@ -4,8 +4,10 @@
 //! functions; its dependent joins are removed, and the plan is lowered to operators.
 
 mod about;
+mod about_rows;
 mod advisory;
 mod declared;
+mod deparse;
 mod expression;
 mod functions;
 mod names;
@@ -31,6 +33,7 @@ pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
     is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
 };
+pub(crate) use deparse::{deparsed, pretty};
 pub(crate) use expression::{
     COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
 };

@@ -10,14 +10,15 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
 use freestone_frontend::bind::{Catalog, Domain, Found, PartColumn, Parts, SqlFunction, View};
-use freestone_frontend::functions::Scalar;
 use freestone_frontend::functions::objects::Objects;
+use freestone_frontend::functions::{Scalar, TableFunction};
 use freestone_frontend::plan::{Expr as Bound, ExprKind, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
 use super::about;
+use super::about_rows;
 use super::advisory;
 use super::declared::{self, type_of_stored};
 use super::expression::terms_of;
@@ -82,6 +83,7 @@ impl<'a> Names<'a> {
                 Some((_, mut columns)) => {
                     let shown = columns.len();
                     columns.push((pg_catalog::TABLE.to_owned(), Type::Oid));
+                    columns.push((pg_catalog::VERSION.to_owned(), Type::Oid));
                     let batch = pg_catalog::rows(relations, &name.name, &columns)?;
                     let hidden = columns.split_off(shown);
                     (columns, hidden, batch)
@@ -486,6 +488,11 @@ impl Catalog for Names<'_> {
             return Err(FrontError::new("42883", message));
         }
         Ok(found)
+    }
+
+    fn tables(&self, name: &str) -> Vec<Arc<TableFunction>> {
+        let numbers = || self.numbers();
+        about_rows::tables(self.relations, &numbers, name).unwrap_or_default()
     }
 
     fn objects(&self) -> Arc<dyn Objects> {

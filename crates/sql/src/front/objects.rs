@@ -17,6 +17,7 @@ use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quot
 use crate::plan::information_schema;
 use crate::plan::pg_catalog::objects::{
     composite_number, relation_numbers, row_type_number, schema_number, type_number,
+    view_row_number,
 };
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines};
@@ -88,6 +89,11 @@ impl Numbers {
         for (schema, table) in snapshot.all_tables() {
             let full = (schema.to_owned(), table.name.clone());
             all.type_numbers.insert(full, row_type_number(table));
+        }
+        for (number, schema, name) in relation_numbers(snapshot) {
+            if let Some(number) = view_row_number(number) {
+                all.type_numbers.insert((schema.to_owned(), name), number);
+            }
         }
         for ((schema, name), number) in &all.type_numbers {
             let shown = match all.own_type(None, name) == Some(*number) {
@@ -199,6 +205,24 @@ impl Numbers {
         Some(self.class(None, name) == Some(number))
     }
 
+    /// Schema and name of a created type, or of that of its arrays.
+    pub(crate) fn named_type(&self, number: i64) -> Option<(&str, String)> {
+        let mut all = self.type_numbers.iter();
+        let (full, known) = all.find(|(_, known)| (0..=1).contains(&(number - **known)))?;
+        let array = if *known == number { "" } else { "_" };
+        Some((shown_schema(&full.0), format!("{array}{}", full.1)))
+    }
+
+    /// Whether a type is found by its name alone; `None` if there is none of the number.
+    pub(super) fn is_visible_type(&self, number: i64) -> Option<bool> {
+        let mut all = self.type_numbers.iter();
+        let own = all.find(|(_, known)| (0..=1).contains(&(number - **known)));
+        match own {
+            Some(((_, name), known)) => Some(self.own_type(None, name) == Some(*known)),
+            None => (formatted(number, None) != "???").then_some(number > 0),
+        }
+    }
+
     /// The name of a type with its length or digits, as `format_type` gives it.
     pub(super) fn type_name(&self, number: i64, modifier: Option<i64>) -> String {
         match self.types.get(&number) {
@@ -235,8 +259,11 @@ impl Numbers {
     }
 }
 
+/// Collations and their numbers.
+const COLLATIONS: [(&str, i64); 3] = [("default", 100), ("C", 950), ("POSIX", 951)];
+
 /// Names and types that are the language's own.
-struct Nothing;
+pub(super) struct Nothing;
 
 impl Catalog for Nothing {
     fn relation(
@@ -299,6 +326,12 @@ impl Objects for Numbers {
                 all.find(|(_, known)| **known == name)
                     .map(|(number, _)| *number)
             }
+            Reg::Collation => {
+                let (schema, name) = split(text);
+                let mut all = COLLATIONS.iter();
+                let found = all.find(|(known, _)| *known == name && in_catalog(schema.as_deref()));
+                found.map(|(_, number)| *number)
+            }
             Reg::Proc => {
                 let (schema, name) = split(text);
                 let known = in_catalog(schema.as_deref()).then(|| procedures::named(&name));
@@ -325,11 +358,10 @@ impl Objects for Numbers {
                 };
                 let known = in_catalog(schema.as_deref()).then(|| procedures::named(&name));
                 let mut all = known.into_iter().flatten();
-                let same = |ty: &Type, number: &Option<i64>| Some(of_type(ty).0) == *number;
                 let found = all.find(|one| {
-                    let pairs = one.parameters.iter().zip(&wanted);
-                    one.parameters.len() == wanted.len()
-                        && pairs.into_iter().all(|(ty, number)| same(ty, number))
+                    let numbers = one.numbers();
+                    numbers.len() == wanted.len()
+                        && numbers.iter().zip(&wanted).all(|(a, b)| Some(*a) == *b)
                 });
                 let mut own = self.routines(schema.as_deref(), &name).into_iter();
                 let takes =
@@ -364,6 +396,14 @@ impl Objects for Numbers {
             },
             Reg::Namespace => self.schemas.get(&number).map(|name| quoted(name)),
             Reg::Role => self.roles.get(&number).map(|name| quoted(name)),
+            Reg::Collation => {
+                let (name, _) = COLLATIONS.iter().find(|(_, known)| *known == number)?;
+                // This word is one of the grammar.
+                Some(match *name {
+                    "default" => "\"default\"".to_owned(),
+                    name => quoted(name),
+                })
+            }
             Reg::Proc => {
                 if let Some(one) = procedures::by_number(number) {
                     return Some(one.name.clone());

@@ -23,9 +23,10 @@ use crate::plan::relations::unknown_table;
 use crate::rights::{Identity, Rights};
 
 /// Their names, and how many arguments they have at least.
-const NAMES: [(&str, usize); 7] = [
+const NAMES: [(&str, usize); 8] = [
     ("freestone_current_user", 0),
     ("freestone_session_user", 0),
+    ("has_any_column_privilege", 2),
     ("has_column_privilege", 3),
     ("has_schema_privilege", 2),
     ("has_sequence_privilege", 2),

@@ -171,6 +171,43 @@ pub(crate) fn shown(bound: &PartitionBound) -> String {
     }
 }
 
+/// The condition that rows of a partition hold, if its key is one column and its table is no
+/// partition itself.
+pub(crate) fn condition(catalog: &Catalog, part: &Table) -> Option<String> {
+    let of = part.schema.partition.as_ref()?;
+    let whole = catalog.table_by_id(of.parent)?;
+    let [key] = whole.schema.partitioned.as_ref()?.parts.as_slice() else {
+        return None;
+    };
+    let column = column_of_part(&whole.schema, key)?;
+    if whole.schema.partition.is_some() {
+        return None;
+    }
+    let column = quoted(&whole.schema.columns[column].name);
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    match &of.bound {
+        PartitionBound::Range { from, to } => {
+            let mut condition = format!("{column} IS NOT NULL");
+            for (symbol, ends) in [(">=", from), ("<", to)] {
+                if let [BoundValue::Value(text)] = ends.as_slice() {
+                    condition.push_str(&format!(" AND {column} {symbol} {}", literal(text)));
+                }
+            }
+            Some(condition)
+        }
+        PartitionBound::List(list) => {
+            let values: Vec<String> = list.iter().flatten().map(|text| literal(text)).collect();
+            let among = format!("{column} IN ({})", values.join(", "));
+            Some(match (values.is_empty(), list.contains(&None)) {
+                (true, _) => format!("{column} IS NULL"),
+                (false, true) => format!("{column} IS NULL OR {among}"),
+                (false, false) => format!("{column} IS NOT NULL AND {among}"),
+            })
+        }
+        PartitionBound::Hash { .. } | PartitionBound::Default => None,
+    }
+}
+
 /// The key of a partitioned table as PostgreSQL writes it: `RANGE (day, lower(name))`.
 pub(crate) fn shown_key(table: &Table) -> Option<String> {
     let key = table.schema.partitioned.as_ref()?;

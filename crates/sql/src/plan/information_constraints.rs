@@ -2,11 +2,13 @@
 //! they refer to.
 
 use datafusion::arrow::array::RecordBatch;
-use freestone_storage::{Deferral, ForeignAction, Table};
+use freestone_storage::{Deferral, ForeignAction, Table, UserTypeKind};
 
+use super::pg_catalog::objects::{schema_number, table_number};
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
+use crate::front::{declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
 
 /// Their names.
@@ -24,10 +26,13 @@ struct Constraint<'a> {
     table: &'a str,
     name: &'a str,
     kind: &'static str,
+    /// The number of a column that is NOT NULL, of which this is the condition.
+    not_null: Option<usize>,
+    number: i64,
     /// Its columns; those that a foreign key refers to, with their table.
     columns: Vec<&'a str>,
     parent: Option<Parent<'a>>,
-    condition: Option<&'a str>,
+    condition: Option<String>,
     deferral: Deferral,
 }
 
@@ -47,11 +52,11 @@ struct Parent<'a> {
 pub(super) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {
     let all = constraints(relations);
     Ok(Some(match name {
-        "check_constraints" => checks(&all)?,
+        "check_constraints" => checks(relations, &all)?,
         "constraint_column_usage" => used(&all)?,
         "key_column_usage" => keys(&all)?,
         "referential_constraints" => references(&all)?,
-        "table_constraints" => listed(&all)?,
+        "table_constraints" => listed(relations, &all)?,
         _ => return Ok(None),
     }))
 }
@@ -74,11 +79,19 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
             table: &table.name,
             name,
             kind,
+            not_null: None,
+            number: table_number(table),
             columns: named(table, columns),
             parent: None,
             condition: None,
             deferral: Deferral::Never,
         };
+        let columns = table.schema.declared().iter();
+        let types = columns.map(|column| {
+            let ty = type_of_stored(&relations.snapshot, column);
+            (column.name.clone(), ty)
+        });
+        let types: Vec<_> = types.collect();
         for key in table.schema.keys.iter().filter(|key| !key.of_index) {
             let kind = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
             all.push(Constraint {
@@ -87,10 +100,20 @@ fn constraints<'a>(relations: &'a Relations<'_>) -> Vec<Constraint<'a>> {
             });
         }
         for check in &table.schema.checks {
+            let condition = deparsed(relations, &check.condition, &types, None);
             all.push(Constraint {
-                condition: Some(&check.condition),
+                condition: Some(format!("({condition})")),
                 ..of(&check.name, "CHECK", &check.columns)
             });
+        }
+        for (column, place) in table.schema.declared().iter().zip(1..) {
+            if !column.nullable {
+                all.push(Constraint {
+                    condition: Some(format!("{} IS NOT NULL", column.name)),
+                    not_null: Some(place),
+                    ..of("", "CHECK", &[])
+                });
+            }
         }
         for foreign in &table.schema.foreign_keys {
             let mut tables = relations.snapshot.all_tables();
@@ -133,11 +156,23 @@ macro_rules! texts {
     };
 }
 
-fn listed(all: &[Constraint<'_>]) -> Result<RecordBatch> {
-    batch(texts!(all,
+/// The name of a constraint; PostgreSQL makes one of numbers for NOT NULL.
+fn called(relations: &Relations<'_>, one: &Constraint<'_>) -> String {
+    match one.not_null {
+        Some(place) => {
+            let schema = schema_number(relations, one.schema);
+            format!("{schema}_{}_{place}_not_null", one.number)
+        }
+        None => one.name.to_owned(),
+    }
+}
+
+fn listed(relations: &Relations<'_>, all: &[Constraint<'_>]) -> Result<RecordBatch> {
+    let names = all.iter().map(|one| Some(called(relations, one)));
+    let names = ("constraint_name", Values::Text(names.collect()));
+    let mut columns = texts!(all,
         "constraint_catalog" => |_| CATALOG,
         "constraint_schema" => |one| one.schema,
-        "constraint_name" => |one| one.name,
         "table_catalog" => |_| CATALOG,
         "table_schema" => |one| one.schema,
         "table_name" => |one| one.table,
@@ -145,16 +180,33 @@ fn listed(all: &[Constraint<'_>]) -> Result<RecordBatch> {
         "is_deferrable" => |one| yes_no(!one.deferral.is_never()),
         "initially_deferred" => |one| yes_no(one.deferral == Deferral::Initial),
         "enforced" => |_| "YES",
-    ))
+    );
+    columns.push(names);
+    batch(columns)
 }
 
-fn checks(all: &[Constraint<'_>]) -> Result<RecordBatch> {
-    let all: Vec<_> = all.iter().filter(|one| one.condition.is_some()).collect();
+fn checks(relations: &Relations<'_>, all: &[Constraint<'_>]) -> Result<RecordBatch> {
+    let all = all.iter().filter_map(|one| {
+        let condition = one.condition.clone()?;
+        Some((one.schema, called(relations, one), condition))
+    });
+    let mut all: Vec<(&str, String, String)> = all.collect();
+    for (schema, _, known) in relations.snapshot.user_types() {
+        let UserTypeKind::Domain(domain) = &known.kind else {
+            continue;
+        };
+        let base = declared_type(&relations.snapshot, &domain.kind, domain.declared);
+        let columns = [("value".to_owned(), base)];
+        for check in &domain.checks {
+            let condition = deparsed(relations, &check.condition, &columns, None);
+            all.push((schema, check.name.clone(), format!("({condition})")));
+        }
+    }
     batch(texts!(all,
         "constraint_catalog" => |_| CATALOG,
-        "constraint_schema" => |one| one.schema,
-        "constraint_name" => |one| one.name,
-        "check_clause" => |one| one.condition.unwrap_or_default(),
+        "constraint_schema" => |one| one.0,
+        "constraint_name" => |one| one.1.as_str(),
+        "check_clause" => |one| one.2.as_str(),
     ))
 }
 

@@ -22,6 +22,7 @@ use freestone_storage::{
 
 use super::information_columns::VIEWS;
 use super::information_constraints;
+use super::information_others;
 use super::pg_catalog::objects::described;
 use super::pg_catalog::types::{of_type, short_name};
 use super::pg_catalog::{PG_CATALOG, typed};
@@ -29,7 +30,7 @@ use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
-use crate::front::{declared_by, has_arrays_of_domain, type_of_stored};
+use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored};
 use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
 use crate::types::type_of_column;
 
@@ -42,22 +43,25 @@ fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {
         "columns" => columns(relations)?,
         "views" => views(relations)?,
         "sequences" => sequences(relations)?,
-        other => match information_constraints::view(relations, other)?.map_or_else(
-            || privileges::table(relations, other),
-            |batch| Ok(Some(batch)),
-        )? {
-            Some(batch) => batch,
-            None => return Ok(None),
-        },
+        other => {
+            let mut found = information_constraints::view(relations, other)?;
+            for look in [privileges::table, information_others::view] {
+                if found.is_none() {
+                    found = look(relations, other)?;
+                }
+            }
+            match found {
+                Some(batch) => batch,
+                None => return Ok(None),
+            }
+        }
     }))
 }
 
 /// Values that columns have in all rows.
-const SAME: [(&str, &str, &str); 25] = [
-    ("character_sets", "character_set_name", "UTF8"),
+const SAME: [(&str, &str, &str); 20] = [
     ("columns", "identity_cycle", "NO"),
     ("columns", "is_self_referencing", "NO"),
-    ("columns", "is_updatable", "YES"),
     ("columns", "udt_catalog", CATALOG),
     ("schemata", "default_character_set_name", ""),
     ("sequences", "numeric_precision_radix", "2"),
@@ -66,7 +70,6 @@ const SAME: [(&str, &str, &str); 25] = [
     ("table_constraints", "initially_deferred", "NO"),
     ("table_constraints", "is_deferrable", "NO"),
     ("table_privileges", "with_hierarchy", "NO"),
-    ("tables", "is_insertable_into", "YES"),
     ("tables", "is_typed", "NO"),
     ("views", "check_option", "NONE"),
     ("views", "is_insertable_into", "NO"),
@@ -74,8 +77,6 @@ const SAME: [(&str, &str, &str); 25] = [
     ("views", "is_trigger_insertable_into", "NO"),
     ("views", "is_trigger_updatable", "NO"),
     ("views", "is_updatable", "NO"),
-    ("applicable_roles", "grantee", ""),
-    ("applicable_roles", "is_grantable", "NO"),
     ("referential_constraints", "match_option", "NONE"),
     ("role_table_grants", "with_hierarchy", "NO"),
     ("enabled_roles", "role_name", ""),
@@ -190,7 +191,10 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
         }
     }
     let own = ["columns", "schemata", "sequences", "tables", "views"];
-    for name in own.into_iter().chain(information_constraints::NAMES) {
+    let others = information_constraints::NAMES
+        .into_iter()
+        .chain(information_others::NAMES);
+    for name in own.into_iter().chain(others) {
         rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
     }
     rows.sort();
@@ -199,6 +203,13 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
         ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
         ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
         ("table_type", text(rows.iter().map(|row| row.2))),
+        (
+            "is_insertable_into",
+            text(
+                rows.iter()
+                    .map(|row| if row.2 == "VIEW" { "NO" } else { "YES" }),
+            ),
+        ),
     ])
 }
 
@@ -225,36 +236,44 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
 }
 
 /// One row of `columns`.
-struct Described {
+pub(super) struct Described {
     schema: String,
     table: String,
     column: String,
     position: i32,
     default: Option<String>,
     nullable: bool,
-    kind: String,
-    short: String,
-    radix: Option<i32>,
-    seconds: Option<i32>,
-    length: Option<i32>,
-    precision: Option<i32>,
-    scale: Option<i32>,
+    /// Whether it is of a view, which takes no rows.
+    of_view: bool,
+    pub(super) kind: String,
+    pub(super) short: String,
+    pub(super) radix: Option<i32>,
+    pub(super) seconds: Option<i32>,
+    pub(super) length: Option<i32>,
+    pub(super) precision: Option<i32>,
+    pub(super) scale: Option<i32>,
     identity: Option<Identity>,
     /// The expression of a generated column.
     generated: Option<String>,
     /// Schema and name of the domain that it is declared with.
     domain: Option<(String, String)>,
     /// The schema of the type that it is stored as.
-    of_schema: String,
+    pub(super) of_schema: String,
 }
 
 fn columns(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for table in seen_tables(relations, schema) {
+            let columns = table.schema.declared().iter();
+            let types = columns.map(|column| {
+                let ty = type_of_stored(&relations.snapshot, column);
+                (column.name.clone(), ty)
+            });
+            let types: Vec<(String, Type)> = types.collect();
             for (column, position) in table.schema.declared().iter().zip(1..) {
                 let of = (schema, table.name.as_str());
-                rows.push(stored(&relations.snapshot, of, column, position));
+                rows.push(stored(relations, (of, &types), column, position));
             }
         }
         for view in seen_views(relations, schema) {
@@ -269,6 +288,14 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
     }
     rows.sort_by(|a, b| (&a.schema, &a.table, a.position).cmp(&(&b.schema, &b.table, b.position)));
     let numbers = |of: fn(&Described) -> Option<i32>| Values::Int(rows.iter().map(of).collect());
+    let of_sequence = |of: &dyn Fn(&SequenceDefinition) -> i64| {
+        let numbers = rows.iter().map(|row| {
+            let identity = row.identity.filter(|identity| !identity.serial)?;
+            let (_, sequence) = relations.snapshot.sequence_by_id(identity.sequence)?;
+            Some(of(&sequence.definition).to_string())
+        });
+        Values::Text(numbers.collect())
+    };
     batch(vec![
         ("table_catalog", text(rows.iter().map(|_| CATALOG))),
         (
@@ -337,14 +364,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
             Values::Text(rows.iter().map(|row| row.generated.clone()).collect()),
         ),
         ("character_maximum_length", numbers(|row| row.length)),
-        (
-            "character_octet_length",
-            numbers(|row| {
-                let texts = ["text", "varchar", "bpchar"];
-                let whole = texts.contains(&row.short.as_str()).then_some(1 << 30);
-                row.length.map(|length| length.saturating_mul(4)).or(whole)
-            }),
-        ),
+        ("character_octet_length", numbers(Described::bytes)),
         ("numeric_precision_radix", numbers(|row| row.radix)),
         ("datetime_precision", numbers(|row| row.seconds)),
         ("dtd_identifier", {
@@ -353,20 +373,34 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
         }),
         ("numeric_precision", numbers(|row| row.precision)),
         ("numeric_scale", numbers(|row| row.scale)),
+        (
+            "is_updatable",
+            text(
+                rows.iter()
+                    .map(|row| if row.of_view { "NO" } else { "YES" }),
+            ),
+        ),
         ("is_identity", text(rows.iter().map(is_identity))),
         (
             "identity_generation",
             Values::Text(rows.iter().map(generation).collect()),
         ),
+        ("identity_start", of_sequence(&|one| one.start)),
+        ("identity_increment", of_sequence(&|one| one.increment)),
+        ("identity_maximum", of_sequence(&|one| one.max)),
+        ("identity_minimum", of_sequence(&|one| one.min)),
     ])
 }
 
 fn is_identity(row: &Described) -> &'static str {
-    if row.identity.is_some() { "YES" } else { "NO" }
+    match row.identity {
+        Some(identity) if !identity.serial => "YES",
+        _ => "NO",
+    }
 }
 
 fn generation(row: &Described) -> Option<String> {
-    let identity = row.identity?;
+    let identity = row.identity.filter(|identity| !identity.serial)?;
     let generation = if identity.always {
         "ALWAYS"
     } else {
@@ -381,7 +415,7 @@ fn sequences(relations: &Relations<'_>) -> Result<Batch> {
     let rights = relations.own_rights();
     let tables = relations.snapshot.all_tables();
     let columns = tables.flat_map(|(_, table)| &table.schema.columns);
-    let identities = columns.filter_map(|column| column.identity);
+    let identities = columns.filter_map(|column| column.identity.filter(|one| !one.serial));
     let identities: HashSet<SequenceId> = identities.map(|identity| identity.sequence).collect();
     let all = relations.snapshot.all_sequences();
     let all = all.filter(|(of, one)| !identities.contains(&one.id) && !relations.is_of_other(of));
@@ -422,8 +456,19 @@ fn sequences(relations: &Relations<'_>) -> Result<Batch> {
 }
 
 impl Described {
+    /// Bytes of a text at most.
+    pub(super) fn bytes(&self) -> Option<i32> {
+        let texts = ["text", "varchar", "bpchar"];
+        let whole = texts.contains(&self.short.as_str()).then_some(1 << 30);
+        self.length.map(|length| length.saturating_mul(4)).or(whole)
+    }
+
     /// A column of a type.
-    fn of(ty: &Type, (schema, table, column): (&str, &str, &str), position: i32) -> Self {
+    pub(super) fn of(
+        ty: &Type,
+        (schema, table, column): (&str, &str, &str),
+        position: i32,
+    ) -> Self {
         let length = match ty {
             Type::Varchar(Some(length)) | Type::Char(Some(length)) => i32::try_from(*length).ok(),
             _ => None,
@@ -457,6 +502,7 @@ impl Described {
             position,
             default: None,
             nullable: true,
+            of_view: true,
             kind: standard_name(ty),
             short: short_name(of_type(ty).0).unwrap_or_default(),
             radix,
@@ -473,11 +519,12 @@ impl Described {
 }
 
 fn stored(
-    catalog: &Catalog,
-    (schema, table): (&str, &str),
+    relations: &Relations<'_>,
+    ((schema, table), columns): ((&str, &str), &[(String, Type)]),
     column: &Column,
     position: i32,
 ) -> Described {
+    let catalog: &Catalog = &relations.snapshot;
     let ty = type_of_stored(catalog, column);
     let of = Described::of(&ty, (schema, table, &column.name), position);
     let (precision, scale) = match column.modifier {
@@ -491,17 +538,18 @@ fn stored(
         }) => Some(digits.into()),
         _ => of.seconds,
     };
+    let shown = column.default.as_deref();
+    let shown = shown.map(|text| deparsed(relations, text, columns, Some(&ty)));
+    let is_identity = column.identity.is_some_and(|identity| !identity.serial);
     let mut described = Described {
         precision,
         scale,
         seconds,
         // That of an identity column is its own affair.
-        default: column
-            .default
-            .clone()
-            .filter(|_| column.identity.is_none() && !column.generated),
-        generated: column.default.clone().filter(|_| column.generated),
-        nullable: column.nullable,
+        default: shown.clone().filter(|_| !is_identity && !column.generated),
+        generated: shown.filter(|_| column.generated),
+        nullable: column.nullable && !is_domain_without_null(catalog, column),
+        of_view: false,
         identity: column.identity,
         ..of
     };
@@ -529,6 +577,15 @@ fn stored(
         }
     }
     described
+}
+
+/// Whether a column is of a domain that is NOT NULL.
+fn is_domain_without_null(catalog: &Catalog, column: &Column) -> bool {
+    let known = column.declared.and_then(|id| catalog.type_by_id(id));
+    !has_arrays_of_domain(catalog, column)
+        && known.is_some_and(
+            |(_, _, known)| matches!(&known.kind, UserTypeKind::Domain(domain) if !domain.nullable),
+        )
 }
 
 /// The type's name without its lengths, as `data_type` shows it.

@@ -5,6 +5,7 @@ pub(crate) mod files;
 pub(crate) mod given;
 mod information_columns;
 mod information_constraints;
+mod information_others;
 pub(crate) mod information_schema;
 pub(crate) mod pg_catalog;
 mod privileges;

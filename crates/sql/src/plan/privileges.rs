@@ -12,7 +12,8 @@ use crate::names::CATALOG;
 pub(super) fn table(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {
     Ok(Some(match name {
         "table_privileges" | "role_table_grants" => grants(relations)?,
-        "enabled_roles" | "applicable_roles" => enabled(relations)?,
+        "enabled_roles" => enabled(relations)?,
+        "applicable_roles" => applicable(relations)?,
         _ => return Ok(None),
     }))
 }
@@ -25,7 +26,7 @@ fn texts(values: impl Iterator<Item = String>) -> Values {
 fn grants(relations: &Relations<'_>) -> Result<RecordBatch> {
     let rights = relations.own_rights();
     let roles = relations.snapshot.roles();
-    let mut rows: Vec<[String; 6]> = Vec::new();
+    let mut rows: Vec<[String; 7]> = Vec::new();
     let name = |role: RoleId| match role {
         RoleId::PUBLIC => "PUBLIC".to_owned(),
         role => roles.name(role).unwrap_or_default().to_owned(),
@@ -44,7 +45,9 @@ fn grants(relations: &Relations<'_>) -> Result<RecordBatch> {
                 if !owns && role != RoleId::PUBLIC && !rights.holds(role) {
                     continue;
                 }
-                for privilege in privileges.names() {
+                // All rights on a table are one more in PostgreSQL.
+                let all = privileges.contains(Privileges::OF_TABLES);
+                for privilege in privileges.names().chain(all.then_some("TRIGGER")) {
                     rows.push([
                         name(access.owner),
                         name(role),
@@ -52,6 +55,7 @@ fn grants(relations: &Relations<'_>) -> Result<RecordBatch> {
                         table.clone(),
                         privilege.to_owned(),
                         if role == access.owner { "YES" } else { "NO" }.to_owned(),
+                        if privilege == "SELECT" { "YES" } else { "NO" }.to_owned(),
                     ]);
                 }
             }
@@ -69,10 +73,31 @@ fn grants(relations: &Relations<'_>) -> Result<RecordBatch> {
         ("table_name", column(3)),
         ("privilege_type", column(4)),
         ("is_grantable", column(5)),
-        (
-            "with_hierarchy",
-            texts(rows.iter().map(|_| "NO".to_owned())),
-        ),
+        ("with_hierarchy", column(6)),
+    ])
+}
+
+/// Memberships of the roles that the session is.
+fn applicable(relations: &Relations<'_>) -> Result<RecordBatch> {
+    let rights = relations.own_rights();
+    let roles = relations.snapshot.roles();
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for (name, role) in roles
+        .all()
+        .into_iter()
+        .filter(|(_, role)| rights.holds(role.id))
+    {
+        for (group, admin) in &role.member_of {
+            let group = roles.name(*group).unwrap_or_default().to_owned();
+            let admin = if *admin { "YES" } else { "NO" };
+            rows.push([name.clone(), group, admin.to_owned()]);
+        }
+    }
+    let column = |place: usize| texts(rows.iter().map(|row| row[place].clone()));
+    batch(vec![
+        ("grantee", column(0)),
+        ("role_name", column(1)),
+        ("is_grantable", column(2)),
     ])
 }
 

@@ -85,7 +85,11 @@ impl Run<'_> {
                 let identity = identity.ok_or_else(|| no_identity(name, column))?;
                 self.edit(|edit| {
                     if let Some(always) = *always {
-                        let identity = Identity { always, ..identity };
+                        let identity = Identity {
+                            always,
+                            serial: false,
+                            ..identity
+                        };
                         edit.set_identity(table.id, at, Some(identity))?;
                     }
                     let known = edit.catalog().sequence_by_id(identity.sequence);

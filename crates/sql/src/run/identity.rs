@@ -30,6 +30,8 @@ use crate::values::assign;
 pub(super) struct NewIdentity {
     column: usize,
     always: bool,
+    /// SERIAL or one of its relatives.
+    serial: bool,
     sequence: SequenceDefinition,
     /// SEQUENCE NAME, as written.
     called: Option<String>,
@@ -133,7 +135,11 @@ pub(super) fn serial(written: &SqlType) -> Option<ColumnType> {
 impl NewIdentity {
     /// SERIAL.
     pub(super) fn of_serial(column: usize, kind: ColumnType) -> Result<NewIdentity> {
-        Self::new(column, GeneratedAs::ByDefault, kind, &[])
+        let identity = Self::new(column, GeneratedAs::ByDefault, kind, &[])?;
+        Ok(NewIdentity {
+            serial: true,
+            ..identity
+        })
     }
 
     /// What GENERATED … AS IDENTITY says; `None` for other options of columns.
@@ -171,6 +177,7 @@ impl NewIdentity {
         Ok(NewIdentity {
             column,
             always: generated == GeneratedAs::Always,
+            serial: false,
             sequence: definition(kind, options)?,
             called: options.iter().find_map(sequence_name).map(str::to_owned),
         })
@@ -181,6 +188,7 @@ impl NewIdentity {
         Self {
             column,
             always,
+            serial: false,
             sequence,
             called: None,
         }
@@ -227,6 +235,7 @@ impl NewIdentity {
         column.identity = Some(Identity {
             sequence,
             always: self.always,
+            serial: self.serial,
         });
         Ok(())
     }

@@ -35,10 +35,12 @@ pub(crate) struct Setting {
 }
 
 /// Settings with one value, known from PostgreSQL.
-const FIXED: [(&str, &str); 10] = [
+const FIXED: [(&str, &str); 12] = [
     ("client_encoding", "UTF8"),
     ("default_tablespace", ""),
     ("integer_datetimes", "on"),
+    ("lc_collate", "C"),
+    ("lc_ctype", "C"),
     ("max_identifier_length", "63"),
     ("max_index_keys", "32"),
     ("server_encoding", "UTF8"),

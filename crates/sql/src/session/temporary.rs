@@ -341,6 +341,8 @@ impl Own<'_> {
             create.on_commit = None;
         }
         create.temporary = false;
+        // LOCAL and GLOBAL say nothing, as in PostgreSQL.
+        create.global = None;
         self.own(&mut create.name)
     }
 

@@ -266,9 +266,18 @@ fn constraints_are_in_the_information_schema() {
     );
     assert_eq!(
         sql.rows(
-            "SELECT table_name, constraint_name, constraint_type FROM information_schema.table_constraints ORDER BY 1, 2"
+            "SELECT table_name, constraint_name, constraint_type FROM information_schema.table_constraints \
+             WHERE constraint_name NOT LIKE '%not_null' ORDER BY 1, 2"
         ),
         ["c|c_p|FOREIGN KEY", "c|c_u|UNIQUE", "c|c_x|CHECK", "p|p_key|PRIMARY KEY"]
+    );
+    // NOT NULL is a condition, too.
+    assert_eq!(
+        sql.sorted(
+            "SELECT table_name, check_clause FROM information_schema.table_constraints \
+             JOIN information_schema.check_constraints USING (constraint_schema, constraint_name)"
+        ),
+        ["c|((x > 0))", "p|a IS NOT NULL", "p|b IS NOT NULL"]
     );
     assert_eq!(
         sql.rows(
@@ -292,7 +301,10 @@ fn constraints_are_in_the_information_schema() {
         ["c_p|p|a", "c_p|p|b"]
     );
     assert_eq!(
-        sql.rows("SELECT constraint_name FROM information_schema.check_constraints"),
+        sql.rows(
+            "SELECT constraint_name FROM information_schema.check_constraints \
+             WHERE constraint_name NOT LIKE '%not_null'"
+        ),
         ["c_x"]
     );
 }
@@ -350,6 +362,272 @@ fn rights_that_nobody_gave_are_those_of_the_owner() {
         ),
         ["{freestone=UC/freestone}|{=X/freestone,freestone=X/freestone}|{}|NULL"]
     );
+}
+
+#[test]
+fn kept_expressions_are_shown_with_types_and_casts() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE mood AS ENUM ('sad', 'glad');
+         CREATE DOMAIN few AS INT CHECK (VALUE > 0 AND VALUE < 9);
+         CREATE TABLE t (
+            a INT DEFAULT -1, b NUMERIC DEFAULT 0.5, c TEXT DEFAULT 'it''s', d DATE DEFAULT '2024-2-9',
+            e JSONB DEFAULT '{}', f TEXT[] DEFAULT ARRAY['x'], g VARCHAR(9), h mood DEFAULT 'sad',
+            i TIMESTAMPTZ DEFAULT now(), j DATE DEFAULT CURRENT_DATE, k SMALLINT DEFAULT 1, l few,
+            m NUMERIC GENERATED ALWAYS AS (b * 2) STORED, n BOOL DEFAULT true,
+            CONSTRAINT a1 CHECK (a BETWEEN 1 AND 20), CONSTRAINT a2 CHECK (a IN (1, 2)),
+            CONSTRAINT a3 CHECK (a NOT IN (1, 2) OR NOT a = 3), CONSTRAINT b1 CHECK (b >= 0),
+            CONSTRAINT c1 CHECK (length(c) > 1 AND c <> 'x' AND c IS NOT NULL),
+            CONSTRAINT c2 CHECK (c LIKE 'a%'), CONSTRAINT g1 CHECK (g IN ('p', 'q')),
+            CONSTRAINT k1 CHECK (k > 1), CONSTRAINT h1 CHECK (h <> 'glad'),
+            CONSTRAINT a4 CHECK ((a + 1) * 2 - 3 > 0), CONSTRAINT c3 CHECK (coalesce(c, g) <> ''),
+            CONSTRAINT a5 CHECK (CASE WHEN a > 1 THEN n ELSE false END));
+         CREATE INDEX x ON t (lower(g), (a + 1)) WHERE a > 5 AND b < 10",
+    );
+    // These are PostgreSQL's.
+    let defaults = "SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef \
+                    JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum ORDER BY adnum";
+    assert_eq!(
+        sql.rows(defaults),
+        [
+            "a|'-1'::integer",
+            "b|0.5",
+            "c|'it''s'::text",
+            "d|'2024-02-09'::date",
+            "e|'{}'::jsonb",
+            "f|ARRAY['x'::text]",
+            "h|'sad'::mood",
+            "i|now()",
+            "j|CURRENT_DATE",
+            "k|1",
+            "m|(b * (2)::numeric)",
+            "n|true",
+        ]
+    );
+    let checks = "SELECT conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) \
+                  FROM pg_constraint WHERE contype = 'c' ORDER BY 1";
+    let few = "CHECK (VALUE > 0 AND VALUE < 9)";
+    assert_eq!(
+        sql.rows(checks),
+        [
+            "a1|CHECK (((a >= 1) AND (a <= 20)))|CHECK (a >= 1 AND a <= 20)",
+            "a2|CHECK ((a = ANY (ARRAY[1, 2])))|CHECK (a = ANY (ARRAY[1, 2]))",
+            "a3|CHECK (((a <> ALL (ARRAY[1, 2])) OR (NOT (a = 3))))|\
+             CHECK ((a <> ALL (ARRAY[1, 2])) OR NOT a = 3)",
+            "a4|CHECK (((((a + 1) * 2) - 3) > 0))|CHECK (((a + 1) * 2 - 3) > 0)",
+            "a5|CHECK (\nCASE\n    WHEN (a > 1) THEN n\n    ELSE false\nEND)|\
+             CHECK (\nCASE\n    WHEN a > 1 THEN n\n    ELSE false\nEND)",
+            "b1|CHECK ((b >= (0)::numeric))|CHECK (b >= 0::numeric)",
+            "c1|CHECK (((length(c) > 1) AND (c <> 'x'::text) AND (c IS NOT NULL)))|\
+             CHECK (length(c) > 1 AND c <> 'x'::text AND c IS NOT NULL)",
+            "c2|CHECK ((c ~~ 'a%'::text))|CHECK (c ~~ 'a%'::text)",
+            "c3|CHECK ((COALESCE(c, (g)::text) <> ''::text))|CHECK (COALESCE(c, g::text) <> ''::text)",
+            &format!("few_check|CHECK (((VALUE > 0) AND (VALUE < 9)))|{few}"),
+            "g1|CHECK (((g)::text = ANY ((ARRAY['p'::character varying, 'q'::character varying])::text[])))|\
+             CHECK (g::text = ANY (ARRAY['p'::character varying, 'q'::character varying]::text[]))",
+            "h1|CHECK ((h <> 'glad'::mood))|CHECK (h <> 'glad'::mood)",
+            "k1|CHECK ((k > 1))|CHECK (k > 1)",
+        ]
+    );
+    let index = "SELECT pg_get_indexdef(oid), pg_get_indexdef(oid, 0, true), \
+                 pg_get_indexdef(oid, 1, false), pg_get_indexdef(oid, 2, true) \
+                 FROM pg_class WHERE relname = 'x'";
+    assert_eq!(
+        sql.one(index),
+        "CREATE INDEX x ON public.t USING btree (lower((g)::text), ((a + 1))) \
+         WHERE ((a > 5) AND (b < (10)::numeric))|\
+         CREATE INDEX x ON t USING btree (lower(g::text), (a + 1)) WHERE a > 5 AND b < 10::numeric|\
+         lower((g)::text)|(a + 1)"
+    );
+    let names = "SELECT attname FROM pg_attribute WHERE attrelid = 'x'::regclass ORDER BY attnum";
+    assert_eq!(sql.rows(names), ["lower", "expr"]);
+}
+
+#[test]
+fn the_catalog_tells_of_classes_casts_and_operators() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INT, b TEXT COLLATE \"C\"); CREATE INDEX t_b ON t (b, a);
+         CREATE TABLE k (a INT PRIMARY KEY, b INT CHECK (b > 0) REFERENCES k (a)); CREATE SCHEMA s;
+         CREATE TYPE s.mood AS ENUM ('sad'); CREATE SEQUENCE q INCREMENT 3",
+    );
+    for (query, wanted) in [
+        (
+            "SELECT indkey[0], indkey[1], indkey[2], indkey[0:1] FROM pg_index WHERE indexrelid = 't_b'::regclass",
+            "2|1|NULL|{2,1}",
+        ),
+        (
+            "SELECT string_agg(opcname, ' ' ORDER BY n) FROM pg_index, unnest(indclass) WITH ORDINALITY AS u(c, n) \
+          JOIN pg_opclass AS o ON o.oid = c WHERE indexrelid = 't_b'::regclass",
+            "text_ops int4_ops",
+        ),
+        (
+            "SELECT amhandler, pg_indexam_has_property(oid, 'can_order'), pg_indexam_has_property(oid, 'x') \
+          FROM pg_am WHERE amname = 'btree'",
+            "bthandler|true|NULL",
+        ),
+        (
+            "SELECT pg_index_column_has_property('t_b'::regclass, 1, 'asc'), \
+          pg_index_column_has_property('t_b'::regclass, 3, 'asc')",
+            "true|NULL",
+        ),
+        (
+            "SELECT castcontext, castmethod FROM pg_cast WHERE castsource = 'int4'::regtype AND casttarget = 'int8'::regtype",
+            "i|f",
+        ),
+        (
+            "SELECT oprresult::regtype FROM pg_operator WHERE oprname = '<' AND oprleft = 'int4'::regtype AND oprright = 'int4'::regtype",
+            "boolean",
+        ),
+        (
+            "SELECT 'array_in(cstring,oid,integer)'::regprocedure, typinput FROM pg_type WHERE oid = 's.mood'::regtype",
+            "array_in(cstring,oid,integer)|enum_in",
+        ),
+        (
+            "SELECT pg_type_is_visible('s.mood'::regtype), pg_type_is_visible('text'::regtype), pg_type_is_visible(1)",
+            "false|true|NULL",
+        ),
+        (
+            "SELECT oidvectortypes('23 25'), ARRAY['int4'::regtype]::oidvector::text, '23 25'::oidvector::int[]",
+            "integer, text|23|[0:1]={23,25}",
+        ),
+        (
+            "SELECT increment, cycle_option FROM pg_sequence_parameters('q'::regclass)",
+            "3|false",
+        ),
+        (
+            "SELECT pg_sequence_last_value('q'::regclass) IS NULL, '{s}'::regnamespace[], 100::regcollation, '\"C\"'::regcollation",
+            "true|{s}|\"default\"|\"C\"",
+        ),
+        (
+            "SELECT (pg_identify_object('pg_class'::regclass, 't'::regclass, 0)).identity, \
+          pg_describe_object('pg_class'::regclass, 't'::regclass, 0)",
+            "public.t|table public.t",
+        ),
+        (
+            "SELECT count(*) > 0, bool_and(age(xmin) >= 0), bool_and(xmin::varchar::bigint > 2) FROM pg_class",
+            "true|true|true",
+        ),
+        (
+            "SELECT age('1'::varchar::xid), pg_relation_is_updatable('t'::regclass, true), pg_blocking_pids(1)",
+            "2147483647|28|{}",
+        ),
+        (
+            "SELECT string_agg(deptype::text, '' ORDER BY deptype) FROM pg_depend WHERE refobjid = 'k'::regclass",
+            "aaann",
+        ),
+        (
+            "SELECT setting FROM pg_show_all_settings() WHERE name = 'lc_collate'",
+            "C",
+        ),
+        (
+            "SELECT grantee::regrole, string_agg(privilege_type, ' ' ORDER BY privilege_type) \
+          FROM aclexplode('{freestone=ar*/freestone}') GROUP BY 1",
+            "freestone|INSERT SELECT",
+        ),
+        (
+            "SELECT usename, backend_type FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+            "freestone|client backend",
+        ),
+    ] {
+        assert_eq!(sql.one(query), wanted, "{query}");
+    }
+}
+
+#[test]
+fn the_catalog_tells_the_conditions_of_partitions() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE r (k INT) PARTITION BY RANGE (k); CREATE TABLE l (k TEXT) PARTITION BY LIST (k);
+         CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (1) TO (MAXVALUE);
+         CREATE TABLE r2 PARTITION OF r FOR VALUES FROM (-5) TO (1);
+         CREATE TABLE l1 PARTITION OF l FOR VALUES IN ('a'); CREATE TABLE l2 PARTITION OF l FOR VALUES IN ('b', 'c', NULL);
+         CREATE TABLE l3 PARTITION OF l DEFAULT",
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT relname, pg_get_partition_constraintdef(oid) FROM pg_class WHERE relkind = 'r' ORDER BY 1"
+        ),
+        [
+            "l1|((k IS NOT NULL) AND (k = 'a'::text))",
+            "l2|((k IS NULL) OR (k = ANY (ARRAY['b'::text, 'c'::text])))",
+            "l3|NULL",
+            "r1|((k IS NOT NULL) AND (k >= 1))",
+            "r2|((k IS NOT NULL) AND (k >= '-5'::integer) AND (k < 1))",
+        ]
+    );
+    assert_eq!(
+        sql.rows("SELECT relid, parentrelid, isleaf, level FROM pg_partition_tree('r') ORDER BY 1"),
+        ["r|NULL|false|0", "r1|r|true|1", "r2|r|true|1"]
+    );
+    assert_eq!(
+        sql.rows("SELECT relid FROM pg_partition_ancestors('r1')"),
+        ["r1", "r"]
+    );
+}
+
+#[test]
+fn the_information_schema_has_functions_domains_and_rights() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE DOMAIN few AS VARCHAR(8) NOT NULL DEFAULT 'x'; CREATE TYPE pair AS (a NUMERIC(5,2), b TEXT);
+         CREATE TABLE t (a few, b TEXT[], c INT GENERATED ALWAYS AS IDENTITY (START 5)); CREATE SEQUENCE q;
+         CREATE VIEW v AS SELECT b FROM t;
+         CREATE FUNCTION f(a INT, b INT DEFAULT 1) RETURNS pair LANGUAGE sql STABLE AS 'SELECT a, ''x'''",
+    );
+    for (query, wanted) in [
+        (
+            "SELECT domain_name, data_type, character_maximum_length, domain_default FROM information_schema.domains",
+            "few|character varying|8|'x'::character varying",
+        ),
+        (
+            "SELECT domain_name, table_name, column_name FROM information_schema.column_domain_usage",
+            "few|t|a",
+        ),
+        (
+            "SELECT string_agg(attribute_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.attributes",
+            "a numeric, b text",
+        ),
+        (
+            "SELECT collection_type_identifier, data_type FROM information_schema.element_types WHERE object_type = 'TABLE'",
+            "2|text",
+        ),
+        (
+            "SELECT routine_name, data_type, type_udt_name, is_deterministic FROM information_schema.routines",
+            "f|USER-DEFINED|pair|NO",
+        ),
+        (
+            "SELECT string_agg(parameter_name || coalesce(' ' || parameter_default, ''), ', ' ORDER BY ordinal_position) FROM information_schema.parameters",
+            "a, b 1",
+        ),
+        (
+            "SELECT string_agg(grantee, ' ' ORDER BY grantee DESC) FROM information_schema.routine_privileges",
+            "freestone PUBLIC",
+        ),
+        (
+            "SELECT grantee, object_type FROM information_schema.usage_privileges WHERE object_name = 'q'",
+            "freestone|SEQUENCE",
+        ),
+        (
+            "SELECT count(*) FROM information_schema.column_privileges WHERE table_name = 'v'",
+            "4",
+        ),
+        (
+            "SELECT view_name, table_name FROM information_schema.view_table_usage",
+            "v|t",
+        ),
+        (
+            "SELECT is_nullable, (SELECT identity_start FROM information_schema.columns WHERE column_name = 'c') \
+          FROM information_schema.columns WHERE column_name = 'a'",
+            "NO|5",
+        ),
+        (
+            "SELECT character_set_name FROM information_schema.character_sets",
+            "UTF8",
+        ),
+    ] {
+        assert_eq!(sql.one(query), wanted, "{query}");
+    }
 }
 
 #[test]

@@ -531,7 +531,10 @@ fn catalogs_are_asked_in_duckdbs_words() {
     sql.run("CREATE TABLE k (a INT PRIMARY KEY, b TEXT NOT NULL DEFAULT 'x')");
     assert_eq!(
         sql.rows("PRAGMA table_info('k')"),
-        ["0|a|integer|true|NULL|true", "1|b|text|true|'x'|false"]
+        [
+            "0|a|integer|true|NULL|true",
+            "1|b|text|true|'x'::text|false"
+        ]
     );
     assert_eq!(sql.rows("PRAGMA table_info(t)").len(), 3);
     assert_eq!(

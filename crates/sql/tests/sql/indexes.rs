@@ -220,9 +220,9 @@ fn expressions_are_indexed_and_unique() {
         assert_eq!(
             sql.sorted("SELECT indexdef FROM pg_indexes WHERE indexname <> 't_pkey'"),
             [
-                "CREATE UNIQUE INDEX lo ON public.t USING btree (lower(\"aa\")) WHERE (b > 1)",
-                "CREATE UNIQUE INDEX t_expr_b_idx ON public.t USING btree ((c + 1), b) \
-                 WHERE (\"aa\" IS NULL)",
+                "CREATE UNIQUE INDEX lo ON public.t USING btree (lower(aa)) WHERE (b > 1)",
+                "CREATE UNIQUE INDEX t_expr_b_idx ON public.t USING btree (((c + 1)), b) \
+                 WHERE (aa IS NULL)",
             ]
         );
         assert_eq!(

@@ -370,12 +370,12 @@ fn the_catalog_tells_of_rights() {
             "freestone|ann|UPDATE"
         ]
     );
-    assert_eq!(owner.rows(granted).len(), 9);
+    assert_eq!(owner.rows(granted).len(), 10);
     let access = "SELECT array_to_string(relacl, ','), rolname FROM pg_class \
                   JOIN pg_roles AS r ON r.oid = relowner WHERE relname = 't'";
     assert_eq!(
         owner.rows_of_one_engine(access),
-        ["freestone=arwdDx/freestone,=a/freestone,ann=rw/freestone|freestone"]
+        ["freestone=arwdDxt/freestone,=a/freestone,ann=rw/freestone|freestone"]
     );
     assert_eq!(owner.one("SELECT pg_get_userbyid(10)"), "freestone");
 }

@@ -74,6 +74,20 @@ impl Privileges {
         known.find(|known| known.2 == name).map(|known| known.0)
     }
 
+    /// The name of the privilege of a letter, those of PostgreSQL that are none here among them.
+    pub fn name_of_letter(letter: char) -> Option<&'static str> {
+        let others = [
+            ('t', "TRIGGER"),
+            ('X', "EXECUTE"),
+            ('c', "CONNECT"),
+            ('T', "TEMPORARY"),
+        ];
+        let known = KNOWN.iter().map(|(_, known, name)| (*known, *name));
+        let mut all = known.chain(others);
+        all.find(|(known, _)| *known == letter)
+            .map(|(_, name)| name)
+    }
+
     /// Each of them.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let known = KNOWN.iter().filter(move |known| self.contains(known.0));

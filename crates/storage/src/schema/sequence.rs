@@ -12,6 +12,9 @@ pub struct Identity {
     pub sequence: SequenceId,
     /// GENERATED ALWAYS: statements give no values of their own.
     pub always: bool,
+    /// Declared SERIAL: clients are told of a default, and not of an identity column.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub serial: bool,
 }
 
 /// Which numbers a sequence gives.

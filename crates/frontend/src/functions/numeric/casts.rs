@@ -368,6 +368,10 @@ pub(super) fn register(c: &mut Catalogue) {
     let read_numeric = w1::<Str, Num>(|call, text| fitted(Numeric::parse(text)?, call.returns));
     c.cast(Text, numeric(), Explicit, read_numeric);
     c.cast(Text, Oid, Explicit, f1::<Str, I64>(read_oid));
+    let varchar = Type::Varchar(None);
+    c.cast(varchar.clone(), Oid, Explicit, f1::<Str, I64>(read_oid));
+    let show_oid = f1::<I64, Str>(|value| Ok(value.to_string()));
+    c.cast(Oid, varchar, Assignment, show_oid);
 
     c.cast(
         Int2,

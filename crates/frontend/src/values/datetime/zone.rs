@@ -70,6 +70,25 @@ pub fn zone_exists(name: &str) -> bool {
     Zone::of_setting(name).is_some()
 }
 
+/// Every zone by its name, with its abbreviation now, the seconds that it is east of UTC, and
+/// whether its clocks are ahead for the summer.
+pub fn zones_now() -> Vec<(String, String, i32, bool)> {
+    let now = Timestamp::now();
+    let names = BUNDLED.available();
+    let zones = names.filter_map(|name| {
+        let zone = BUNDLED.get(name.as_str()).ok()?;
+        let info = zone.to_offset_info(now);
+        let abbreviation = info.abbreviation().to_owned();
+        Some((
+            name.as_str().to_owned(),
+            abbreviation,
+            info.offset().seconds(),
+            info.dst().is_dst(),
+        ))
+    });
+    zones.collect()
+}
+
 /// An instant as the database's library has it, within its range.
 fn instant(utc: i64) -> Timestamp {
     let mut utc = utc;

@@ -2,7 +2,7 @@
 //! `pg_rewrite`.
 //!
 //! pg_dump makes a view after the tables, sequences and functions that it reads, and the
-//! sequence of an identity column with its table. Left out are types, defaults and keys.
+//! sequence of an identity column with its table. Left out are types.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::facts::Facts;
-use super::objects::{Described, SEQUENCES, VIEWS, described, relation_numbers};
+use super::objects::{Described, SEQUENCES, VIEWS, default_number, described, relation_numbers};
 use super::{CLASSES, routines};
 use crate::names::{DEFAULT_SCHEMA, fold, meant_schema};
 use crate::plan::relations::Relations;
@@ -20,6 +20,8 @@ use crate::statement::{names_of_with, parse_one};
 /// The number of `pg_rewrite` among tables, of `pg_proc`,
 const RULES: i64 = 2618;
 const FUNCTIONS: i64 = 1255;
+/// of `pg_attrdef`,
+const DEFAULTS: i64 = 2604;
 /// and that of the rule of the first view.
 const FIRST_RULE: i64 = 0xd000_0000;
 
@@ -47,7 +49,8 @@ pub(super) fn rules(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Sequences of identity columns, and the relations and functions that views read.
+/// Sequences of columns, defaults, constraints and indexes, and the relations and functions that
+/// views read.
 pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
     let mut add =
         |(class, object): (i64, i64), (of, referred, part): (i64, i64, i64), kind: &str| {
@@ -62,15 +65,33 @@ pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
             ]);
         };
     for one in described(relations) {
+        let Some(table) = &one.table else { continue };
         for ((_, _, column), part) in one.columns.iter().zip(1..) {
-            let identity = column.as_ref().and_then(|column| column.identity);
-            let mut sequences = relations.snapshot.all_sequences().zip(SEQUENCES..);
-            let own = identity.and_then(|identity| {
-                sequences.find(|((_, sequence), _)| sequence.id == identity.sequence)
-            });
-            if let Some((_, sequence)) = own {
-                add((CLASSES, sequence), (CLASSES, one.number, part), "i");
+            let Some(column) = column else { continue };
+            let default = default_number(one.number, part as usize - 1);
+            let sequences = relations.snapshot.all_sequences().zip(SEQUENCES..);
+            for ((_, sequence), number) in sequences {
+                let owner = sequence.definition.owner.as_ref();
+                let owns =
+                    owner.is_some_and(|(of, named)| *of == table.id && *named == column.name);
+                match column.identity {
+                    Some(identity) if identity.sequence == sequence.id => {
+                        let kind = if identity.serial { "a" } else { "i" };
+                        add((CLASSES, number), (CLASSES, one.number, part), kind);
+                        if identity.serial {
+                            add((DEFAULTS, default), (CLASSES, number, 0), "n");
+                        }
+                    }
+                    _ if owns => add((CLASSES, number), (CLASSES, one.number, part), "a"),
+                    _ => {}
+                }
             }
+            if super::objects::default(column).is_some() {
+                add((DEFAULTS, default), (CLASSES, one.number, part), "a");
+            }
+        }
+        for (class, object, part, kind) in super::keys::needed_columns(relations, table) {
+            add((class, object), part, kind);
         }
     }
     for view in views(relations) {
@@ -87,6 +108,18 @@ pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
             add(rule, (class, number, 0), "n");
         }
     }
+}
+
+/// Numbers of the relations that a view reads.
+pub(crate) fn tables_read_by(relations: &Relations<'_>, view: &Described) -> Vec<i64> {
+    let query = view.definition.as_deref();
+    let Some(query) = query.and_then(|text| parse_one(text).ok()) else {
+        return Vec::new();
+    };
+    let read = read_by(relations, &query).into_iter();
+    read.filter(|(class, _)| *class == CLASSES)
+        .map(|(_, number)| number)
+        .collect()
 }
 
 /// The relations and the functions of users that a query reads, by table and number.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
-    ListArray, StringViewArray, TimestampMicrosecondArray, new_null_array,
+    IntervalMonthDayNanoArray, ListArray, StringViewArray, TimestampMicrosecondArray,
+    new_null_array,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
-use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::arrow::datatypes::{DataType, Field, IntervalMonthDayNano};
 
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::from_lists;
@@ -25,6 +26,8 @@ pub(crate) enum Fact {
     Null,
     Number(i64),
     Real(f32),
+    /// An interval.
+    Seconds(i64),
     Text(String),
     Truth(bool),
     Numbers(Vec<i64>),
@@ -80,20 +83,44 @@ impl From<Vec<i64>> for Fact {
 }
 
 /// A table that is being filled.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Facts {
     rows: Vec<Vec<(&'static str, Fact)>>,
 }
 
 impl Facts {
     /// Adds a row of what is told of it.
-    pub(super) fn add<const N: usize>(&mut self, told: [(&'static str, Fact); N]) {
+    pub(crate) fn add<const N: usize>(&mut self, told: [(&'static str, Fact); N]) {
         self.add_told(told.into());
     }
 
     /// Adds a row with columns of its own.
     pub(super) fn add_told(&mut self, told: Vec<(&'static str, Fact)>) {
         self.rows.push(told);
+    }
+
+    /// Adds what is told under other names of the row of another table in which a column has a
+    /// number.
+    pub(crate) fn add_of(
+        &mut self,
+        other: &Facts,
+        (key, number): (&str, i64),
+        names: &[(&'static str, &str)],
+    ) {
+        let wanted = Fact::Number(number);
+        let is_it = |row: &&Vec<(&'static str, Fact)>| {
+            row.iter()
+                .any(|(name, fact)| *name == key && *fact == wanted)
+        };
+        let Some(row) = other.rows.iter().find(is_it) else {
+            return;
+        };
+        let told = names.iter().filter_map(|(name, of)| {
+            let (_, fact) = row.iter().find(|(known, _)| known == of)?;
+            Some((*name, fact.clone()))
+        });
+        let told = told.collect();
+        self.add_told(told);
     }
 
     /// Tells something more of the last row.
@@ -116,6 +143,18 @@ impl Facts {
         })
     }
 
+    /// Texts by numbers, in lists.
+    pub(crate) fn lists_by(&self, number: &str, list: &str) -> HashMap<i64, Vec<String>> {
+        let pairs = self.told(number).zip(self.told(list));
+        let pairs = pairs.filter_map(|pair| match pair {
+            (Some(Fact::Number(number)), Some(Fact::Texts(texts))) => {
+                Some((*number, texts.clone()))
+            }
+            _ => None,
+        });
+        pairs.collect()
+    }
+
     /// Texts by numbers.
     pub(crate) fn texts_by(&self, number: &str, text: &str) -> HashMap<i64, String> {
         let pairs = self.told(number).zip(self.told(text));
@@ -127,7 +166,7 @@ impl Facts {
     }
 
     /// The values of a column of a type.
-    pub(super) fn column(&self, name: &str, ty: &Type) -> ArrayRef {
+    pub(crate) fn column(&self, name: &str, ty: &Type) -> ArrayRef {
         typed(ty, self.told(name))
     }
 }
@@ -164,6 +203,15 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         Type::Float8 => Arc::new(Float64Array::from_iter_values(
             facts.map(|fact| number(fact) as f64),
         )),
+        Type::Interval => {
+            let spans = facts.map(|fact| match fact {
+                Some(Fact::Seconds(seconds)) => {
+                    Some(IntervalMonthDayNano::new(0, 0, seconds * 1_000_000_000))
+                }
+                _ => None,
+            });
+            Arc::new(IntervalMonthDayNanoArray::from_iter(spans))
+        }
         Type::TimestampTz(_) => {
             let micros = facts.map(|fact| match fact {
                 Some(Fact::Number(micros)) => Some(*micros),

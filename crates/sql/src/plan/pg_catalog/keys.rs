@@ -1,56 +1,121 @@
 //! Indexes and constraints.
 
 use datafusion::sql::sqlparser::ast::Expr;
+use freestone_frontend::bind::name_of_expression;
+use freestone_frontend::types::Type;
 use freestone_storage::{
     Column, Deferral, ForeignAction, IndexDefinition, IndexKind, Table, UserTypeKind,
 };
 
-use super::CONSTRAINTS;
 use super::facts::{Fact, Facts};
 use super::objects::{
-    BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
+    collation_of, constraint_number, described, index_number, schema_number, table_number,
+    type_number,
 };
+use super::types::of_stored;
+use super::{CLASSES, CONSTRAINTS};
+use crate::front::{declared_type, deparsed, pretty};
 use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::plan::expression::{condition_of, parse_expr, printed};
 use crate::plan::relations::Relations;
 
-/// Names of columns, as SQL lists them, and expressions.
+/// Names of columns, as SQL lists them.
 fn listed(table: &Table, columns: &[usize]) -> String {
-    let elements: Vec<String> = table.schema.shown(columns).map(element).collect();
+    let elements = table.schema.shown(columns);
+    let elements: Vec<String> = elements.map(|column| quoted(&column.name)).collect();
     elements.join(", ")
 }
 
-/// A column, or the expression of a hidden one, as CREATE INDEX has it.
-fn element(column: &Column) -> String {
-    let expression = column
-        .default
-        .as_deref()
-        .filter(|_| column.hidden.is_some());
-    match expression {
-        None => quoted(&column.name),
-        // A call needs no brackets.
-        Some(text) => match parse_expr(text) {
-            Ok(Expr::Function(_)) => text.to_owned(),
-            _ => format!("({text})"),
-        },
+/// The expression that a column of an index is of; `None` for a column of the table.
+fn expression(column: &Column) -> Option<&str> {
+    let expression = column.default.as_deref();
+    expression.filter(|_| column.hidden.is_some())
+}
+
+/// The name of a column of an index: that of a function for a call, else that of the column.
+pub(super) fn name_in_index(column: &Column) -> String {
+    let Some(text) = expression(column) else {
+        return column.name.clone();
+    };
+    let named = parse_expr(text).ok().map(|expr| name_of_expression(&expr));
+    match named {
+        Some(name) if name != "?column?" => name,
+        _ => "expr".to_owned(),
     }
 }
 
-/// The condition of a partial index.
-fn condition(table: &Table, index: &IndexDefinition) -> Option<String> {
-    let column = table.schema.condition(&index.columns)?;
-    let condition = condition_of(column).ok()?;
-    Some(format!("({})", printed(&condition)))
+/// What an index is over, with brackets everywhere or only where they are needed.
+struct Over<'a> {
+    relations: &'a Relations<'a>,
+    table: &'a Table,
+    columns: Vec<(String, Type)>,
+    pretty: bool,
 }
 
-/// The expressions of an index, if it has any.
-fn expressions(table: &Table, index: &IndexDefinition) -> Option<String> {
-    let shown = table.schema.shown(&index.columns);
-    let hidden = shown.filter(|column| column.hidden.is_some());
-    let all: Vec<&str> = hidden
-        .filter_map(|column| column.default.as_deref())
-        .collect();
-    (!all.is_empty()).then(|| all.join(", "))
+impl Over<'_> {
+    fn shown(&self, text: &str) -> String {
+        let shown = deparsed(self.relations, text, &self.columns, None);
+        match self.pretty {
+            true => pretty(&shown),
+            false => shown,
+        }
+    }
+
+    /// The columns of an index, or expressions, as CREATE INDEX has them.
+    fn elements(&self, index: &IndexDefinition) -> Vec<String> {
+        let columns = self.table.schema.shown(&index.columns);
+        let elements = columns.map(|column| match expression(column) {
+            None => quoted(&column.name),
+            // A call needs no brackets.
+            Some(text) => match parse_expr(text) {
+                Ok(Expr::Function(_)) => self.shown(text),
+                _ => format!("({})", self.shown(text)),
+            },
+        });
+        elements.collect()
+    }
+
+    /// The condition of a partial index.
+    fn condition(&self, index: &IndexDefinition) -> Option<String> {
+        let column = self.table.schema.condition(&index.columns)?;
+        let condition = condition_of(column).ok()?;
+        Some(self.shown(&printed(&condition)))
+    }
+
+    /// The expressions of an index, if it has any.
+    fn expressions(&self, index: &IndexDefinition) -> Option<String> {
+        let shown = self.table.schema.shown(&index.columns);
+        let all: Vec<String> = shown
+            .filter_map(expression)
+            .map(|text| self.shown(text))
+            .collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// How an index would be made.
+    fn definition(&self, schema: &str, index: &IndexDefinition) -> String {
+        let unique = if key_of(self.table, index).is_some() {
+            "UNIQUE "
+        } else {
+            ""
+        };
+        let table = match self.pretty {
+            true => found_by(self.relations, schema, &self.table.name),
+            false => format!(
+                "{}.{}",
+                quoted(shown_schema(schema)),
+                quoted(&self.table.name)
+            ),
+        };
+        let condition = self.condition(index).map(|text| format!(" WHERE {text}"));
+        format!(
+            "CREATE {unique}INDEX {} ON {table} USING {} ({}){}",
+            quoted(&index.name),
+            access_method(index.kind),
+            self.elements(index).join(", "),
+            condition.unwrap_or_default()
+        )
+    }
 }
 
 /// The name of a table by which it is found: without its schema where that is looked in anyway.
@@ -67,25 +132,6 @@ fn found_by(relations: &Relations<'_>, schema: &str, table: &str) -> String {
 
 fn numbers(columns: &[usize]) -> Vec<i32> {
     columns.iter().map(|at| *at as i32 + 1).collect()
-}
-
-/// How an index would be made.
-fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
-    let unique = if key_of(table, index).is_some() {
-        "UNIQUE "
-    } else {
-        ""
-    };
-    let condition = condition(table, index).map(|text| format!(" WHERE {text}"));
-    format!(
-        "CREATE {unique}INDEX {} ON {}.{} USING {} ({}){}",
-        quoted(&index.name),
-        quoted(shown_schema(schema)),
-        quoted(&table.name),
-        access_method(index.kind),
-        listed(table, &index.columns),
-        condition.unwrap_or_default()
-    )
 }
 
 /// The kind of an index by the name that PostgreSQL has for it, so that what is dumped here is
@@ -124,8 +170,20 @@ fn deferred(deferral: Deferral) -> &'static str {
 pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let Some(table) = &one.table else { continue };
+        let over = |pretty| Over {
+            relations,
+            table,
+            columns: one.types(),
+            pretty,
+        };
+        let (whole, pretty) = (over(false), over(true));
         for index in &table.schema.indexes {
             let key = key_of(table, index);
+            let of_types = table.schema.shown(&index.columns).map(|column| {
+                let (number, _) = of_stored(&relations.snapshot, column);
+                (collation_of(number), super::classes::class_of(number))
+            });
+            let (collations, classes): (Vec<i64>, Vec<i64>) = of_types.unzip();
             let columns = table.schema.shown(&index.columns);
             let columns = columns
                 .zip(&index.columns)
@@ -134,7 +192,7 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                     Some(_) => 0,
                 });
             let columns: Vec<i32> = columns.collect();
-            let zeros = vec![0; columns.len()];
+            let zeros: Vec<i32> = vec![0; columns.len()];
             let count = columns.len() as i64;
             let mut told: Vec<(&'static str, Fact)> = vec![
                 ("indexrelid", index_number(table, index.number).into()),
@@ -149,14 +207,17 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indislive", true.into()),
                 ("indkey", columns.clone().into()),
                 ("indkeyparts", columns.into()),
-                ("indcollation", zeros.clone().into()),
-                ("indclass", zeros.clone().into()),
+                ("indcollation", collations.into()),
+                ("indclass", classes.into()),
                 ("indoption", zeros.into()),
-                ("definition", text(&one.schema, table, index).into()),
+                ("definition", whole.definition(&one.schema, index).into()),
+                ("pretty", pretty.definition(&one.schema, index).into()),
+                ("elements", whole.elements(index).into()),
+                ("prettyelements", pretty.elements(index).into()),
             ];
             let texts = [
-                ("indexprs", expressions(table, index)),
-                ("indpred", condition(table, index)),
+                ("indexprs", whole.expressions(index)),
+                ("indpred", whole.condition(index)),
             ];
             for (name, text) in texts {
                 told.extend(text.map(|text| (name, text.into())));
@@ -170,12 +231,18 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
 pub(super) fn index_texts(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let Some(table) = &one.table else { continue };
+        let over = Over {
+            relations,
+            table,
+            columns: one.types(),
+            pretty: false,
+        };
         for index in &table.schema.indexes {
             facts.add([
                 ("schemaname", shown_schema(&one.schema).into()),
                 ("tablename", one.name.as_str().into()),
                 ("indexname", index.name.as_str().into()),
-                ("indexdef", text(&one.schema, table, index).into()),
+                ("indexdef", over.definition(&one.schema, index).into()),
             ]);
         }
     }
@@ -191,12 +258,79 @@ pub(super) fn numbered(table: &Table) -> impl Iterator<Item = (&String, i64)> {
     names.map(|(place, name)| (name, constraint_number(table, place)))
 }
 
+/// An object, the column or the object that it needs, and how: by table, number and column.
+type Needed = (i64, i64, (i64, i64, i64), &'static str);
+
+/// The columns and the keys that constraints and indexes of a table need.
+pub(super) fn needed_columns(relations: &Relations<'_>, table: &Table) -> Vec<Needed> {
+    let (mut all, of) = (Vec::new(), table_number(table));
+    let mut places = 0..;
+    let mut next = || constraint_number(table, places.next().unwrap_or_default());
+    let column = |table: i64, at: &usize| (CLASSES, table, *at as i64 + 1);
+    let schema = &table.schema;
+    let mut of_keys = Vec::new();
+    for key in &schema.keys {
+        let number = next();
+        if key.of_index {
+            continue;
+        }
+        of_keys.push((key.name.as_str(), number));
+        let columns = key.columns.iter().map(|at| column(of, at));
+        all.extend(columns.map(|part| (CONSTRAINTS, number, part, "a")));
+    }
+    for check in &schema.checks {
+        let number = next();
+        for part in check.columns.iter().map(|at| column(of, at)) {
+            all.extend(["a", "n"].map(|kind| (CONSTRAINTS, number, part, kind)));
+        }
+    }
+    for foreign in &schema.foreign_keys {
+        let Some((_, parent)) = relations
+            .snapshot
+            .all_tables()
+            .find(|(_, one)| one.id == foreign.parent)
+        else {
+            continue;
+        };
+        let number = next();
+        let columns = foreign.columns.iter().map(|at| column(of, at));
+        all.extend(columns.map(|part| (CONSTRAINTS, number, part, "a")));
+        let referred = table_number(parent);
+        let columns = foreign.parent_columns.iter().map(|at| column(referred, at));
+        all.extend(columns.map(|part| (CONSTRAINTS, number, part, "n")));
+        let index = index_over(parent, &foreign.parent_columns);
+        if index != 0 {
+            all.push((CONSTRAINTS, number, (CLASSES, index, 0), "n"));
+        }
+    }
+    for index in &schema.indexes {
+        let number = index_number(table, index.number);
+        match of_keys.iter().find(|(name, _)| *name == index.name) {
+            Some((_, key)) => all.push((CLASSES, number, (CONSTRAINTS, *key, 0), "i")),
+            None => {
+                let stored = |at: &&usize| {
+                    schema
+                        .columns
+                        .get(**at)
+                        .is_some_and(|one| one.hidden.is_none())
+                };
+                let columns = index.columns.iter().filter(stored).map(|at| column(of, at));
+                all.extend(columns.map(|part| (CLASSES, number, part, "a")));
+            }
+        }
+    }
+    all
+}
+
 /// Keys, checks and references.
 pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let Some(table) = &one.table else { continue };
         let namespace = schema_number(relations, &one.schema);
         let schema = &table.schema;
+        // Those of partitions are those of their table.
+        let is_own = schema.partition.is_none();
+        let no_inherit = is_own && schema.partitioned.is_none();
         let mut place = 0;
         let mut next = || {
             place += 1;
@@ -220,7 +354,12 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conrelid", one.number.into()),
                 ("conindid", index_over(table, &key.columns).into()),
                 ("conkey", numbers(&key.columns).into()),
-                ("conislocal", true.into()),
+                ("conislocal", is_own.into()),
+                ("coninhcount", i64::from(!is_own).into()),
+                ("connoinherit", is_own.into()),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
                 (
                     "definition",
                     format!(
@@ -233,6 +372,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             ]);
         }
         for check in &schema.checks {
+            let condition = deparsed(relations, &check.condition, &one.types(), None);
             facts.add([
                 ("oid", next().into()),
                 ("tableoid", CONSTRAINTS.into()),
@@ -243,7 +383,11 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conrelid", one.number.into()),
                 ("conkey", numbers(&check.columns).into()),
                 ("conislocal", true.into()),
-                ("definition", format!("CHECK ({})", check.condition).into()),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
+                ("definition", format!("CHECK ({condition})").into()),
+                ("conbin", condition.into()),
             ]);
         }
         for foreign in &schema.foreign_keys {
@@ -288,7 +432,9 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("confmatchtype", "s".into()),
                 ("conkey", numbers(&foreign.columns).into()),
                 ("confkey", numbers(&foreign.parent_columns).into()),
-                ("conislocal", true.into()),
+                ("conislocal", is_own.into()),
+                ("coninhcount", i64::from(!is_own).into()),
+                ("connoinherit", no_inherit.into()),
                 ("definition", definition.into()),
             ]);
         }
@@ -303,7 +449,10 @@ pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
         };
         let of = type_number(known.id);
         for (check, place) in domain.checks.iter().zip(2..) {
-            let mut definition = format!("CHECK ({})", check.condition);
+            let base = declared_type(&relations.snapshot, &domain.kind, domain.declared);
+            let columns = [("value".to_owned(), base)];
+            let condition = deparsed(relations, &check.condition, &columns, None);
+            let mut definition = format!("CHECK ({condition})");
             if !check.valid {
                 definition.push_str(" NOT VALID");
             }
@@ -316,7 +465,11 @@ pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
                 ("convalidated", check.valid.into()),
                 ("contypid", of.into()),
                 ("conislocal", true.into()),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
                 ("definition", definition.into()),
+                ("conbin", condition.into()),
             ]);
         }
     }
@@ -341,6 +494,3 @@ fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
         _ => None,
     }
 }
-
-/// How rows are found, for `pg_am`.
-pub(super) const ACCESS: [(i64, &str, &str); 2] = [(2, "heap", "t"), (BTREE, "btree", "i")];

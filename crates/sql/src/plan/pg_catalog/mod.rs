@@ -6,6 +6,7 @@
 //! `columns` has the tables and their columns as PostgreSQL has them; `others` the rows of those
 //! that say little.
 
+mod classes;
 mod columns;
 mod comments;
 mod composites;
@@ -14,6 +15,7 @@ pub(crate) mod facts;
 mod kept;
 mod keys;
 pub(crate) mod objects;
+mod operators;
 mod others;
 pub(crate) mod procedures;
 mod roles;
@@ -31,6 +33,8 @@ use super::relations::Relations;
 use crate::error::Result;
 use facts::Facts;
 
+pub(crate) use classes::method_has;
+pub(crate) use depends::tables_read_by;
 pub(crate) use roles::number as role_number;
 pub(crate) use roles::{object_numbered, schema_numbered};
 
@@ -50,6 +54,20 @@ pub(crate) fn typed(columns: &str) -> Vec<(String, Type)> {
     let columns = columns.map(|column| match column.split_once(':') {
         None => (column.to_owned(), Type::Name),
         Some((name, ty)) => (name.to_owned(), type_named(ty)),
+    });
+    columns.collect()
+}
+
+/// Names and types of the columns of a table of the catalog.
+pub(crate) fn columns_of(name: &str) -> Vec<(&'static str, Type)> {
+    let mut all = columns::TABLES.iter();
+    let found = all.find(|(known, ..)| *known == name);
+    let columns = found
+        .map_or("", |(.., columns)| *columns)
+        .split_ascii_whitespace();
+    let columns = columns.map(|column| match column.split_once(':') {
+        None => (column, Type::Name),
+        Some((name, ty)) => (name, type_named(ty)),
     });
     columns.collect()
 }
@@ -100,6 +118,10 @@ pub(crate) fn rows(
     let schema = Schema::new(fields.collect::<Vec<_>>());
     let arrays = columns.iter().map(|(column, ty)| match column.as_str() {
         TABLE => Arc::new(Int64Array::from_iter_values(repeat_n(number, facts.len()))) as ArrayRef,
+        VERSION => {
+            let version = version_of(relations);
+            Arc::new(Int64Array::from_iter_values(repeat_n(version, facts.len()))) as ArrayRef
+        }
         column => facts.column(column, ty),
     });
     let arrays: Vec<ArrayRef> = arrays.collect();
@@ -121,6 +143,17 @@ const CONSTRAINTS: i64 = 2606;
 /// The column with the number of a row's table.
 pub(crate) const TABLE: &str = "tableoid";
 
+/// The column with the number of the transaction that made a row: rows of the catalog are made
+/// of the version of it that a statement sees.
+pub(crate) const VERSION: &str = "xmin";
+
+/// The number of the version of the catalog that a statement sees, as that of a transaction.
+pub(crate) fn version_of(relations: &Relations<'_>) -> i64 {
+    const FIRST: i64 = 3;
+    let time = relations.snapshot.timestamp() & 0x3fff_ffff;
+    FIRST + i64::try_from(time).unwrap_or_default()
+}
+
 fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> {
     // A view over the catalog has columns, whatever rows there are.
     if relations
@@ -129,7 +162,7 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
     {
         return Ok(());
     }
-    if roles::fill(relations, name, facts)? {
+    if roles::fill(relations, name, facts)? || classes::fill(name, facts) {
         return Ok(());
     }
     match name {
@@ -146,7 +179,12 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_sequence" => objects::sequences(relations, facts),
         "pg_tables" => objects::tables(relations, facts),
         "pg_sequences" => objects::sequence_views(relations, facts),
-        "pg_stat_user_tables" | "pg_stat_all_tables" => objects::rows_of_tables(relations, facts),
+        "pg_stat_user_tables" | "pg_stat_all_tables" => {
+            objects::rows_of_tables(relations, facts, true);
+        }
+        "pg_statio_user_tables" | "pg_statio_all_tables" => {
+            objects::rows_of_tables(relations, facts, false);
+        }
         "pg_views" => objects::views(relations, facts),
         "pg_indexes" => keys::index_texts(relations, facts),
         "pg_index" => keys::indexes(relations, facts),
@@ -164,6 +202,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_rewrite" => depends::rules(relations, facts),
         "pg_partitioned_table" => objects::partitioned(relations, facts),
         "pg_inherits" => objects::inherited(relations, facts),
+        "pg_cast" => operators::casts(facts),
+        "pg_operator" => operators::operators(facts),
         "pg_cursors" => kept::cursors(relations, facts),
         "pg_prepared_statements" => kept::statements(relations, facts),
         "pg_enum" => types::labels(relations, facts),

@@ -11,8 +11,8 @@ use freestone_storage::{
 use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
-use super::types::{of_stored, of_type};
-use crate::front::{columns_of_view, type_of_stored};
+use super::types::{of_stored, of_type, placed};
+use crate::front::{columns_of_view, deparsed, type_of_stored};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::partition;
 use crate::plan::relations::Relations;
@@ -29,10 +29,14 @@ const OBJECTS: i64 = 1_024;
 const CONSTRAINTS: i64 = 512;
 /// Behind the constraints, the type of a table's rows.
 const ROW_TYPE: i64 = 1_022;
+/// Behind most constraints, the defaults of columns.
+const DEFAULTS: i64 = 768;
 /// Views have no numbers of their own: they come after all tables, by their places.
 /// Clients read numbers of 32 bits.
 pub(super) const VIEWS: i64 = 0xc000_0000;
-pub(super) const SEQUENCES: i64 = 0xe000_0000;
+pub(crate) const SEQUENCES: i64 = 0xe000_0000;
+/// From a view's number to that of the type of its rows.
+const VIEW_ROWS: i64 = 0x0800_0000;
 /// The default schema, as PostgreSQL numbers its own.
 pub(super) const PUBLIC: i64 = 2_200;
 /// Table access by heap, and by an index.
@@ -80,6 +84,11 @@ pub(super) fn index_number(table: &Table, number: u32) -> i64 {
 /// A constraint's number, by its place.
 pub(super) fn constraint_number(table: &Table, place: usize) -> i64 {
     table_number(table) + CONSTRAINTS + place as i64
+}
+
+/// The number of the default of a column of a table, by its place.
+pub(super) fn default_number(table: i64, place: usize) -> i64 {
+    table + DEFAULTS + place as i64 % (ROW_TYPE - DEFAULTS)
 }
 
 /// A schema's number.
@@ -139,8 +148,30 @@ impl Described {
         columns.map(|(name, ty, _)| (name.as_str(), ty))
     }
 
+    /// Names and types of its columns, as expressions over them have them.
+    pub(super) fn types(&self) -> Vec<(String, Type)> {
+        let columns = self.columns.iter();
+        columns
+            .map(|(name, ty, _)| (name.clone(), ty.clone()))
+            .collect()
+    }
+
+    /// Its schema and its name.
+    pub(crate) fn full_name(&self) -> (&str, &str) {
+        (&self.schema, &self.name)
+    }
+
+    /// What `information_schema` calls it.
+    pub(crate) fn object_type(&self) -> &'static str {
+        if self.table.is_some() {
+            "TABLE"
+        } else {
+            "VIEW"
+        }
+    }
+
     /// What rights are about.
-    fn object(&self) -> Object {
+    pub(crate) fn object(&self) -> Object {
         match &self.table {
             Some(table) => table.id.into(),
             None => Object::view(&self.schema, &self.name),
@@ -305,11 +336,23 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relnamespace", namespace.into()),
             (
                 "reltype",
-                stored.map_or(0, |table| row_type_number(table)).into(),
+                match stored {
+                    Some(table) => row_type_number(table),
+                    None => view_row_number(one.number).unwrap_or_default(),
+                }
+                .into(),
             ),
             ("relowner", owner(relations, &one.object()).into()),
             ("relacl", grants(relations, &one.object()).into()),
-            ("relam", if stored.is_some() { HEAP } else { 0 }.into()),
+            (
+                "relam",
+                match schema {
+                    Some(schema) if schema.partitioned.is_none() => HEAP,
+                    _ => 0,
+                }
+                .into(),
+            ),
+            ("relhasrules", stored.is_none().into()),
             ("relkind", kind_of(schema.map(AsRef::as_ref)).into()),
             (
                 "relispartition",
@@ -338,7 +381,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 stored.is_some_and(|table| refers(relations, table)).into(),
             ),
             ("relpersistence", persistence.into()),
-            ("relreplident", "d".into()),
+            (
+                "relreplident",
+                if stored.is_some() { "d" } else { "n" }.into(),
+            ),
             ("relispopulated", true.into()),
         ]);
         if let Some(of) = schema.and_then(|schema| schema.partition.as_ref()) {
@@ -375,6 +421,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relowner", owner(relations, &sequence.id.into()).into()),
             ("relacl", grants(relations, &sequence.id.into()).into()),
             ("relkind", "S".into()),
+            ("relnatts", 3.into()),
             ("relpersistence", persistence(schema).into()),
             ("relreplident", "n".into()),
             ("relispopulated", true.into()),
@@ -404,14 +451,21 @@ pub(super) fn sequences(relations: &Relations<'_>, facts: &mut Facts) {
 
 /// What a column is if nothing is said; that an identity column's is a sequence's is told
 /// elsewhere.
-fn default(column: &Column) -> Option<&String> {
+pub(super) fn default(column: &Column) -> Option<&String> {
     let default = column.default.as_ref();
-    default.filter(|_| column.identity.is_none())
+    default.filter(|_| !is_identity(column))
+}
+
+/// Whether a column is told as an identity column: one that was declared SERIAL is not.
+pub(crate) fn is_identity(column: &Column) -> bool {
+    column.identity.is_some_and(|identity| !identity.serial)
 }
 
 /// Columns of tables, views and indexes.
 pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
+        let schema = one.table.as_ref().map(|table| &table.schema);
+        let is_part = schema.is_some_and(|schema| schema.partition.is_some());
         for (place, (name, kind, column)) in one.columns.iter().enumerate() {
             let (number, modifier) = match column {
                 Some(column) => of_stored(&relations.snapshot, column),
@@ -424,7 +478,12 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
             let mut sequences = relations.snapshot.all_sequences().enumerate();
             let serial = sequences.find(of_column);
             let serial = serial.map_or(0, |(place, _)| SEQUENCES + place as i64);
-            let identity = identity.map_or("", |one| if one.always { "a" } else { "d" });
+            let identity = match identity {
+                Some(one) if one.serial => "",
+                Some(one) if one.always => "a",
+                Some(_) => "d",
+                None => "",
+            };
             let size = match kind {
                 Type::Enum(_) => 4,
                 kind => super::types::size_of(of_type(kind).0),
@@ -444,11 +503,25 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attidentity", identity.into()),
                 ("attserial", serial.into()),
                 ("attgenerated", if is_generated { "s" } else { "" }.into()),
-                ("attstorage", if size < 0 { "x" } else { "p" }.into()),
-                ("attalign", "i".into()),
+                (
+                    "attstorage",
+                    match size {
+                        ..0 if number == 1700 => "m",
+                        ..0 => "x",
+                        _ => "p",
+                    }
+                    .into(),
+                ),
+                ("attbyval", placed(number).0.into()),
+                ("attalign", placed(number).1.into()),
                 ("attcompression", "".into()),
-                ("attislocal", true.into()),
-                ("attcollation", collation_of(number).into()),
+                ("attndims", i64::from(matches!(kind, Type::Array(_))).into()),
+                ("attislocal", (!is_part).into()),
+                ("attinhcount", i64::from(is_part).into()),
+                (
+                    "attcollation",
+                    collation_of(of_type(kind.innermost()).0).into(),
+                ),
                 ("attstattarget", (-1).into()),
             ]);
         }
@@ -458,7 +531,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 let (number, modifier) = of_stored(&relations.snapshot, column);
                 facts.add([
                     ("attrelid", index_number(table, index.number).into()),
-                    ("attname", column.name.as_str().into()),
+                    ("attname", super::keys::name_in_index(column).into()),
                     ("atttypid", number.into()),
                     ("attlen", super::types::size_of(number).into()),
                     ("attnum", (place as i64 + 1).into()),
@@ -488,13 +561,16 @@ pub(super) fn collation_of(number: i64) -> i64 {
 /// Defaults of columns, as SQL.
 pub(super) fn defaults(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
-        for (place, (_, _, column)) in one.columns.iter().enumerate() {
+        for (place, (_, ty, column)) in one.columns.iter().enumerate() {
             if let Some(default) = column.as_ref().and_then(default) {
                 facts.add([
-                    ("oid", (one.number + place as i64).into()),
+                    ("oid", default_number(one.number, place).into()),
                     ("adrelid", one.number.into()),
                     ("adnum", (place as i64 + 1).into()),
-                    ("adbin", default.to_string().into()),
+                    (
+                        "adbin",
+                        deparsed(relations, default, &one.types(), Some(ty)).into(),
+                    ),
                 ]);
             }
         }
@@ -545,10 +621,12 @@ pub(super) fn sequence_views(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// How many rows tables have, for those who may read them.
-pub(super) fn rows_of_tables(relations: &Relations<'_>, facts: &mut Facts) {
+/// How many rows tables have, for those who may read them; partitioned ones only if asked for.
+pub(super) fn rows_of_tables(relations: &Relations<'_>, facts: &mut Facts, whole: bool) {
     for one in described(relations).iter().filter(|one| one.readable) {
-        if let Some(table) = &one.table {
+        if let Some(table) = &one.table
+            && (whole || table.schema.partitioned.is_none())
+        {
             facts.add([
                 ("relid", one.number.into()),
                 ("schemaname", shown_schema(&one.schema).into()),
@@ -583,6 +661,14 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
 pub(crate) fn sequence_numbered(catalog: &Catalog, number: i64) -> Option<(&str, &Arc<Sequence>)> {
     let place = number.checked_sub(SEQUENCES)?;
     catalog.all_sequences().nth(usize::try_from(place).ok()?)
+}
+
+/// The number of the type of the rows of a view; that of their arrays comes next.
+pub(crate) fn view_row_number(view: i64) -> Option<i64> {
+    let views = VIEWS..VIEWS + VIEW_ROWS;
+    views
+        .contains(&view)
+        .then(|| view + VIEW_ROWS + (view - VIEWS))
 }
 
 /// Numbers, schemas and names of all relations, indexes among them.

@@ -1,12 +1,17 @@
 //! Rows of tables that say little.
 
+use freestone_frontend::values::datetime::zone::zones_now;
+
 use super::facts::{Fact, Facts};
-use super::keys::ACCESS;
 use super::objects::OWNER;
 use crate::names::CATALOG;
 use crate::plan::relations::Relations;
+use crate::rights::Identity;
 use crate::session::known::Kind;
 use crate::session::{ClientSettings, all_settings};
+
+/// The one database.
+const DATABASE: i64 = 5;
 
 /// UTF-8.
 const ENCODING: i64 = 6;
@@ -17,17 +22,8 @@ const TABLESPACE: i64 = 1663;
 /// Rows of tables that say little.
 pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
     match name {
-        "pg_am" => {
-            for (number, name, kind) in ACCESS {
-                facts.add([
-                    ("oid", number.into()),
-                    ("amname", name.into()),
-                    ("amtype", kind.into()),
-                ]);
-            }
-        }
         "pg_database" => facts.add([
-            ("oid", 5.into()),
+            ("oid", DATABASE.into()),
             ("datname", CATALOG.into()),
             ("datdba", OWNER.into()),
             ("encoding", ENCODING.into()),
@@ -38,11 +34,22 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
             ("datcollate", "C".into()),
             ("datctype", "C".into()),
         ]),
-        "pg_tablespace" => facts.add([
-            ("oid", TABLESPACE.into()),
-            ("spcname", "pg_default".into()),
-            ("spcowner", OWNER.into()),
+        "pg_tablespace" => {
+            for (number, name) in [(TABLESPACE, "pg_default"), (1664, "pg_global")] {
+                facts.add([
+                    ("oid", number.into()),
+                    ("spcname", name.into()),
+                    ("spcowner", OWNER.into()),
+                ]);
+            }
+        }
+        "pg_stat_activity" => session(relations, facts),
+        "pg_stat_database" => facts.add([
+            ("datid", DATABASE.into()),
+            ("datname", CATALOG.into()),
+            ("numbackends", 1.into()),
         ]),
+        "pg_timezone_names" => zones(facts),
         "pg_settings" => {
             settings(relations, facts);
         }
@@ -71,6 +78,10 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                     ("collisdeterministic", true.into()),
                     ("collencoding", encoding.into()),
                 ]);
+                if provider == "c" {
+                    facts.also("collcollate", name.into());
+                    facts.also("collctype", name.into());
+                }
             }
         }
         "pg_proc" => {
@@ -78,6 +89,43 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
             super::routines::fill(relations, facts);
         }
         _ => {}
+    }
+}
+
+/// The session itself: of others nothing is told.
+fn session(relations: &Relations<'_>, facts: &mut Facts) {
+    let config = relations.state.config();
+    let client = config.get_extension::<ClientSettings>();
+    let name = client.and_then(|client| client.get("application_name"));
+    let catalog = relations.snapshot.catalog();
+    let identity = config.get_extension::<Identity>();
+    let user = identity.map(|own| own.session().name(catalog));
+    let user = user.unwrap_or_default();
+    let role = relations.snapshot.roles().role(&user);
+    facts.add([
+        ("datid", DATABASE.into()),
+        ("datname", CATALOG.into()),
+        ("pid", i64::from(std::process::id() & 0x7fff_ffff).into()),
+        (
+            "usesysid",
+            role.map_or(0, |role| super::role_number(role.id)).into(),
+        ),
+        ("usename", user.into()),
+        ("application_name", name.unwrap_or_default().into()),
+        ("state", "active".into()),
+        ("backend_type", "client backend".into()),
+    ]);
+}
+
+/// Time zones as they are now.
+fn zones(facts: &mut Facts) {
+    for (name, abbreviation, east, daylight) in zones_now() {
+        facts.add([
+            ("name", name.into()),
+            ("abbrev", abbreviation.into()),
+            ("utc_offset", Fact::Seconds(east.into())),
+            ("is_dst", daylight.into()),
+        ]);
     }
 }
 
@@ -123,10 +171,15 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
     let mut others = all_settings(relations.state);
     others.extend(client.iter().flat_map(|client| client.others()));
     for (name, value) in others {
+        let vartype = match value.as_str() {
+            "on" | "off" | "true" | "false" => "bool",
+            value if value.parse::<i64>().is_ok() => "integer",
+            _ => "string",
+        };
         facts.add([
             ("name", name.into()),
             ("setting", value.into()),
-            ("vartype", "string".into()),
+            ("vartype", vartype.into()),
             ("context", "user".into()),
             ("source", "default".into()),
         ]);

@@ -10,7 +10,7 @@ use freestone_frontend::types::Type;
 
 use super::facts::Facts;
 use super::objects::OWNER;
-use super::types::of_type;
+use super::types::{formatted, number_of_name, of_type};
 
 /// A function of the language.
 pub(crate) struct Procedure {
@@ -23,6 +23,8 @@ pub(crate) struct Procedure {
     strict: bool,
     volatility: &'static str,
     variadic: Option<Type>,
+    /// Numbers of the types of its parameters, for those that are not of the language.
+    takes: Option<Vec<i64>>,
 }
 
 /// The number that a name and parameters make.
@@ -36,10 +38,12 @@ pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
 }
 
 /// Types whose functions have a low line in their names.
-const LINED: [&str; 16] = [
+const LINED: [&str; 18] = [
     "array",
     "cstring",
     "date",
+    "domain",
+    "enum",
     "interval",
     "json",
     "jsonb",
@@ -71,6 +75,47 @@ pub(super) fn input_number(ty: &str, what: &str) -> i64 {
         ("array", "recv") => 2400,
         ("array", "send") => 2401,
         _ => made_number(&input_name(ty, what), ""),
+    }
+}
+
+/// The types `internal`, `cstring`, `oid` and `integer` by their numbers.
+const INTERNAL: i64 = 2281;
+const CSTRING: i64 = 2275;
+const OID: i64 = 26;
+const INTEGER: i64 = 23;
+
+/// Types with modifiers, or with parts: what reads their values is told more than the text.
+const MODIFIED: [&str; 14] = [
+    "array",
+    "bit",
+    "bpchar",
+    "domain",
+    "interval",
+    "numeric",
+    "record",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timetz",
+    "varbit",
+    "varchar",
+    "anyarray",
+];
+
+/// Numbers of the parameters of the function by which values of a type are read or written.
+fn taken_by(ty: &str, what: &str) -> Vec<i64> {
+    let own = match ty {
+        "array" => 2277,
+        "enum" => 3500,
+        "domain" => 2276,
+        ty => number_of_name(ty).unwrap_or_default(),
+    };
+    let source = if what == "in" { CSTRING } else { INTERNAL };
+    match what {
+        "out" | "send" => vec![own],
+        _ if MODIFIED.contains(&ty) => vec![source, OID, INTEGER],
+        _ if ty == "enum" => vec![source, OID],
+        _ => vec![source],
     }
 }
 
@@ -147,7 +192,8 @@ fn all() -> Vec<Procedure> {
         }
     }
     let types = super::types::names().filter_map(|(number, _)| super::types::short_name(number));
-    for ty in types.chain(["array".to_owned()]) {
+    let others = ["array", "domain", "enum"].map(str::to_owned);
+    for ty in types.chain(others) {
         for what in ["in", "out", "recv", "send"] {
             all.push(Procedure {
                 number: input_number(&ty, what),
@@ -159,8 +205,23 @@ fn all() -> Vec<Procedure> {
                 strict: true,
                 volatility: "i",
                 variadic: None,
+                takes: Some(taken_by(&ty, what)),
             });
         }
+    }
+    for (.., number, name) in super::classes::ACCESS {
+        all.push(Procedure {
+            number,
+            name: name.to_owned(),
+            parameters: Vec::new(),
+            returns: Type::Any,
+            kind: "f",
+            rows: false,
+            strict: true,
+            volatility: "v",
+            variadic: None,
+            takes: Some(vec![INTERNAL]),
+        });
     }
     all.sort_by_key(|one| one.number);
     all.dedup_by_key(|one| one.number);
@@ -178,6 +239,7 @@ fn described<F: Overload>(function: &F, kind: &'static str) -> Procedure {
         strict: false,
         volatility: "i",
         variadic: function.variadic().cloned(),
+        takes: None,
     }
 }
 
@@ -187,8 +249,20 @@ fn shown(types: &[Type]) -> String {
 }
 
 impl Procedure {
+    /// Numbers of the types of its parameters.
+    pub(crate) fn numbers(&self) -> Vec<i64> {
+        match &self.takes {
+            Some(numbers) => numbers.clone(),
+            None => self.parameters.iter().map(|ty| of_type(ty).0).collect(),
+        }
+    }
+
     /// The types of its parameters, as `regprocedure` shows them.
     pub(crate) fn types(&self) -> String {
+        if let Some(numbers) = &self.takes {
+            let types = numbers.iter().map(|number| formatted(*number, None));
+            return types.collect::<Vec<_>>().join(",");
+        }
         let types = self.parameters.iter().map(ToString::to_string);
         let more = self.variadic.iter().map(ToString::to_string);
         types.chain(more).collect::<Vec<_>>().join(",")
@@ -218,8 +292,7 @@ impl Procedure {
 /// All functions.
 pub(super) fn fill(facts: &mut Facts) {
     for one in procedures() {
-        let numbers = one.parameters.iter().map(|ty| of_type(ty).0);
-        let numbers: Vec<i64> = numbers.collect();
+        let numbers = one.numbers();
         facts.add([
             ("oid", one.number.into()),
             ("proname", one.name.as_str().into()),
@@ -237,7 +310,7 @@ pub(super) fn fill(facts: &mut Facts) {
             ("proretset", one.rows.into()),
             ("provolatile", one.volatility.into()),
             ("proparallel", "s".into()),
-            ("pronargs", (one.parameters.len() as i64).into()),
+            ("pronargs", (numbers.len() as i64).into()),
             ("prorettype", of_type(&one.returns).0.into()),
             ("proargtypes", numbers.into()),
             ("prosrc", one.name.as_str().into()),

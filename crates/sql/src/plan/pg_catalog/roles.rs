@@ -5,6 +5,7 @@ use freestone_storage::{Access, Catalog, Object, Privileges, Role, RoleId};
 use super::facts::Facts;
 use super::objects::{SEQUENCES, VIEWS, numbered_schema, table_number};
 use crate::error::Result;
+use crate::names::DEFAULT_SCHEMA;
 use crate::plan::relations::Relations;
 
 /// What clients see of a password.
@@ -97,7 +98,8 @@ pub(super) fn owner_name(relations: &Relations<'_>, object: &Object) -> String {
 pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> {
     let roles = relations.snapshot.roles();
     let access = roles.access(object);
-    if access == Access::by_default(object) && !matches!(object, Object::Schema(_)) {
+    let public = *object == Object::schema(DEFAULT_SCHEMA);
+    if access == Access::by_default(object) && !public {
         return Vec::new();
     }
     let all = match object {
@@ -107,11 +109,16 @@ pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> 
     };
     let name = |id: RoleId| roles.name(id).unwrap_or_default().to_owned();
     let owner = name(access.owner);
-    let own = format!("{owner}={all}/{owner}");
+    // All rights on a table are one more in PostgreSQL: that to make triggers.
+    let shown = |privileges: Privileges| match privileges == Privileges::OF_TABLES {
+        true => format!("{privileges}t"),
+        false => privileges.to_string(),
+    };
+    let own = format!("{owner}={}/{owner}", shown(all));
     let others = access
         .grants
         .iter()
-        .map(|(role, privileges)| format!("{}={privileges}/{owner}", name(*role)));
+        .map(|(role, privileges)| format!("{}={}/{owner}", name(*role), shown(*privileges)));
     std::iter::once(own).chain(others).collect()
 }
 

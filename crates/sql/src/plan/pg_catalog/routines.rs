@@ -14,7 +14,7 @@
 use super::facts::{Fact, Facts};
 use super::objects::{OWNER, schema_number};
 use super::procedures::made_number;
-use crate::front::Numbers;
+use crate::front::{Numbers, deparsed};
 use crate::names::{quoted, shown_schema};
 use crate::plan::relations::Relations;
 use crate::routine::{Argument, Routine, statements};
@@ -201,6 +201,13 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
         if arguments.iter().any(|one| !one.name.is_empty()) {
             let names = arguments.iter().map(|one| one.name.to_owned());
             facts.also("proargnames", names.collect::<Vec<_>>().into());
+        }
+        let defaults = arguments.iter().filter_map(|one| one.default);
+        let defaults: Vec<String> = defaults
+            .map(|text| deparsed(relations, text, &[], None))
+            .collect();
+        if !defaults.is_empty() {
+            facts.also("proargdefaults", defaults.join(", ").into());
         }
         if let Some(body) = sql_body(&one) {
             facts.also("prosqlbody", body.into());

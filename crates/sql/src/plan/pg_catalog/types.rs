@@ -1,20 +1,23 @@
 //! Types by PostgreSQL's numbers.
 
 use freestone_frontend::types::{Reg, Type, modifier};
-use freestone_storage::{Catalog, Column, Modifier, UserTypeKind};
+use freestone_storage::{Catalog, Column, Modifier, Object, UserTypeKind};
 
 use super::facts::{Fact, Facts};
 use super::objects::{
-    OWNER, composite_number, row_type_number, schema_number, table_number, type_number,
+    OWNER, collation_of, composite_number, relation_numbers, row_type_number, schema_number,
+    table_number, type_number, view_row_number,
 };
 use super::procedures::input_number;
 use super::roles::owner;
-use crate::front::{declared_by, declared_type, has_arrays_of_domain, type_of_stored};
+use crate::front::{
+    declared_by, declared_type, deparsed, has_arrays_of_domain, pretty, type_of_stored,
+};
 use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 49] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 50] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -75,6 +78,7 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 49] = [
     (4072, "jsonpath", "jsonpath", -1, "U", 4073),
     (4089, "regnamespace", "regnamespace", 4, "N", 4090),
     (4096, "regrole", "regrole", 4, "N", 4097),
+    (4191, "regcollation", "regcollation", 4, "N", 4192),
     (5077, "anycompatible", "anycompatible", 4, "P", 0),
     (5078, "anycompatiblearray", "anycompatiblearray", -1, "P", 0),
     (
@@ -141,6 +145,7 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Reg(Reg::Procedure) => (2202, -1),
         Type::Reg(Reg::Namespace) => (4089, -1),
         Type::Reg(Reg::Role) => (4096, -1),
+        Type::Reg(Reg::Collation) => (4191, -1),
         // Numbers of a created type: itself, then its arrays.
         Type::Array(element) if let Type::Enum(of) = element.as_ref() => (of.number + 1, -1),
         Type::Array(element)
@@ -186,6 +191,19 @@ fn array_of(element: i64) -> i64 {
     match found {
         Some((.., array)) if *array > 0 => *array,
         _ => 1009,
+    }
+}
+
+/// Whether values of a type are passed by themselves, and where they may begin.
+pub(super) fn placed(number: i64) -> (bool, &'static str) {
+    match size_of(number) {
+        1 => (true, "c"),
+        2 => (true, "s"),
+        8 => (true, "d"),
+        4 => (true, "i"),
+        64 | 16 if number == 19 || number == 2950 => (false, "c"),
+        12 | 16 => (false, "d"),
+        _ => (false, "i"),
     }
 }
 
@@ -277,7 +295,6 @@ pub(super) fn types(facts: &mut Facts) {
             ("typnamespace", 11.into()),
             ("typowner", OWNER.into()),
             ("typlen", size.into()),
-            ("typbyval", (size > 0 && size <= 8).into()),
             ("typtype", if is_pseudo { "p" } else { "b" }.into()),
             ("typcategory", category.into()),
             ("typispreferred", preferred.contains(&name).into()),
@@ -289,8 +306,17 @@ pub(super) fn types(facts: &mut Facts) {
             ("typoutput", input_number(name, "out").into()),
             ("typreceive", input_number(name, "recv").into()),
             ("typsend", input_number(name, "send").into()),
-            ("typalign", "i".into()),
-            ("typstorage", if size < 0 { "x" } else { "p" }.into()),
+            ("typbyval", placed(number).0.into()),
+            ("typalign", placed(number).1.into()),
+            (
+                "typstorage",
+                match size {
+                    ..0 if name == "numeric" => "m",
+                    ..0 => "x",
+                    _ => "p",
+                }
+                .into(),
+            ),
             ("typtypmod", (-1).into()),
             ("typcollation", collation.into()),
         ]);
@@ -335,7 +361,8 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
                     Some(id) if declared_by(&ty) != Some(id) => (type_number(id), -1),
                     _ => of_type(&ty),
                 };
-                let default = domain.default.clone();
+                let default = domain.default.as_deref();
+                let default = default.map(|text| deparsed(relations, text, &[], Some(&ty)));
                 (
                     "d",
                     match ty {
@@ -353,6 +380,13 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             "e" => (4, "enum"),
             "c" => (-1, "record"),
             _ => (size_of(base), "domain"),
+        };
+        // A domain is written as the type that it is over.
+        let base_name = short_name(base);
+        let written = match (kind, &base_name) {
+            ("d", Some(name)) if name.starts_with('_') => "array",
+            ("d", Some(name)) => name.as_str(),
+            _ => input,
         };
         let class = match kind {
             "c" => composite_number(known.id),
@@ -372,7 +406,10 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             ("typrelid", class.into()),
             ("typarray", (number + 1).into()),
             ("typinput", input_number(input, "in").into()),
-            ("typoutput", input_number(input, "out").into()),
+            ("typoutput", input_number(written, "out").into()),
+            ("typreceive", input_number(input, "recv").into()),
+            ("typsend", input_number(written, "send").into()),
+            ("typcollation", collation_of(base).into()),
             ("typalign", "i".into()),
             ("typstorage", if size < 0 { "x" } else { "p" }.into()),
             ("typnotnull", (!nullable).into()),
@@ -380,7 +417,7 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             ("typtypmod", modifier.into()),
         ]);
         if let Some(default) = default {
-            facts.also("typdefault", default.as_str().into());
+            facts.also("typdefault", pretty(&default).into());
             facts.also("typdefaultbin", default.into());
         }
         arrays_of(facts, (number, name), namespace, owner);
@@ -402,6 +439,8 @@ fn arrays_of(facts: &mut Facts, (number, name): (i64, &str), namespace: i64, own
         ("typelem", number.into()),
         ("typinput", input_number("array", "in").into()),
         ("typoutput", input_number("array", "out").into()),
+        ("typreceive", input_number("array", "recv").into()),
+        ("typsend", input_number("array", "send").into()),
         ("typalign", "i".into()),
         ("typstorage", "x".into()),
         ("typtypmod", (-1).into()),
@@ -410,13 +449,27 @@ fn arrays_of(facts: &mut Facts, (number, name): (i64, &str), namespace: i64, own
 
 /// Types of the rows of tables, each with that of its arrays.
 pub(super) fn of_rows(relations: &Relations<'_>, facts: &mut Facts) {
-    for (schema, table) in relations.snapshot.all_tables() {
-        let number = row_type_number(table);
+    let tables = relations.snapshot.all_tables().map(|(schema, table)| {
+        let object = Object::from(table.id);
+        let numbers = (row_type_number(table), table_number(table));
+        (schema, table.name.as_str(), object, numbers)
+    });
+    let views = relation_numbers(&relations.snapshot);
+    let views = views.iter().filter_map(|(number, schema, name)| {
+        let object = Object::view(schema, name);
+        Some((
+            *schema,
+            name.as_str(),
+            object,
+            (view_row_number(*number)?, *number),
+        ))
+    });
+    for (schema, name, object, (number, relation)) in tables.chain(views) {
         let namespace = schema_number(relations, schema);
-        let owner = owner(relations, &table.id.into());
+        let owner = owner(relations, &object);
         facts.add([
             ("oid", number.into()),
-            ("typname", table.name.as_str().into()),
+            ("typname", name.into()),
             ("typnamespace", namespace.into()),
             ("typowner", owner.into()),
             ("typlen", (-1).into()),
@@ -424,15 +477,17 @@ pub(super) fn of_rows(relations: &Relations<'_>, facts: &mut Facts) {
             ("typcategory", "C".into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
-            ("typrelid", table_number(table).into()),
+            ("typrelid", relation.into()),
             ("typarray", (number + 1).into()),
             ("typinput", input_number("record", "in").into()),
             ("typoutput", input_number("record", "out").into()),
+            ("typreceive", input_number("record", "recv").into()),
+            ("typsend", input_number("record", "send").into()),
             ("typalign", "i".into()),
             ("typstorage", "x".into()),
             ("typtypmod", (-1).into()),
         ]);
-        arrays_of(facts, (number, &table.name), namespace, owner);
+        arrays_of(facts, (number, name), namespace, owner);
     }
 }
 
