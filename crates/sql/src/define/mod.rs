@@ -1,7 +1,7 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
-//! identities of columns; ALTER FUNCTION, ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH
-//! and DETACH PARTITION; CREATE SCHEMA with elements.
+//! identities of columns; ALTER FUNCTION, ALTER INDEX, ALTER SEQUENCE, ALTER CONSTRAINT and SET
+//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION; CREATE SCHEMA with elements.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -69,6 +69,12 @@ pub(crate) enum Definition {
         name: String,
         if_exists: bool,
         change: SequenceChange,
+    },
+    /// ALTER INDEX … RENAME TO.
+    RenameIndex {
+        name: String,
+        if_exists: bool,
+        to: String,
     },
     /// ALTER TABLE … ATTACH PARTITION, with the bound, or DETACH PARTITION without one.
     Partition {
@@ -193,6 +199,16 @@ pub(crate) enum TableChange {
     Reset(Vec<String>),
     /// RENAME COLUMN of a view.
     RenameColumn { from: String, to: String },
+    /// ALTER CONSTRAINT: whether it is deferrable, and whether it is deferred at first.
+    Constraint {
+        name: String,
+        deferrable: bool,
+        deferred: bool,
+    },
+    /// SET LOGGED.
+    Logged,
+    /// A change that is not supported, by its words.
+    Refused(String),
 }
 
 /// The changes by ALTER FUNCTION.
@@ -251,6 +267,7 @@ impl Definition {
         match self {
             Self::AlterTable { name, .. }
             | Self::AlterSequence { name, .. }
+            | Self::RenameIndex { name, .. }
             | Self::AlterFunction { name, .. } => Some(name),
             _ => None,
         }

@@ -227,6 +227,12 @@ impl Looked<'_> {
                 object_name,
                 ..
             } => self.qualify(object_name, has_any),
+            // That of a constraint stands behind its table, too.
+            Ast::Comment {
+                object_type: CommentObject::Column | CommentObject::Domain,
+                object_name,
+                ..
+            } => of_column(object_name, |table| self.qualify(table, has_relation)),
             Ast::CreateTable(create) => {
                 self.make(&mut create.name)?;
                 if let Some(parent) = &mut create.partition_of {

@@ -8,7 +8,8 @@ use freestone_storage::{
 use super::CONSTRAINTS;
 use super::facts::{Fact, Facts};
 use super::objects::{
-    BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
+    BRIN, BTREE, constraint_number, described, index_number, schema_number, table_number,
+    type_number,
 };
 use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::plan::expression::{condition_of, parse_expr, printed};
@@ -78,12 +79,17 @@ fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
     };
     let condition = condition(table, index).map(|text| format!(" WHERE {text}"));
     format!(
-        "CREATE {unique}INDEX {} ON {}.{} USING {} ({}){}",
+        "CREATE {unique}INDEX {} ON {}.{} USING {} ({}){}{}",
         quoted(&index.name),
         quoted(shown_schema(schema)),
         quoted(&table.name),
         access_method(index.kind),
         listed(table, &index.columns),
+        if has_equal_nulls(table, index) {
+            " NULLS NOT DISTINCT"
+        } else {
+            ""
+        },
         condition.unwrap_or_default()
     )
 }
@@ -95,6 +101,7 @@ fn access_method(kind: IndexKind) -> &'static str {
         IndexKind::Csb => "btree",
         IndexKind::Inverted => "inverted",
         IndexKind::Bloom => "bloom",
+        IndexKind::Brin => "brin",
     }
 }
 
@@ -103,6 +110,12 @@ fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
     let keys = table.schema.keys.iter();
     let mut of = keys.filter(|key| key.name == index.name);
     of.next().map(|key| key.primary)
+}
+
+/// Whether an index is of a key in which NULLs are equal to each other.
+fn has_equal_nulls(table: &Table, index: &IndexDefinition) -> bool {
+    let mut keys = table.schema.keys.iter();
+    keys.any(|key| key.name == index.name && key.nulls_equal)
 }
 
 /// Whether the key of an index, if it is of one, is never deferred.
@@ -143,6 +156,7 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indnkeyatts", count.into()),
                 ("indisunique", key.is_some().into()),
                 ("indisprimary", key.unwrap_or(false).into()),
+                ("indnullsnotdistinct", has_equal_nulls(table, index).into()),
                 ("indimmediate", is_immediate(table, index).into()),
                 ("indisvalid", true.into()),
                 ("indisready", true.into()),
@@ -207,7 +221,11 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             if key.of_index {
                 continue;
             }
-            let word = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            let word = match (key.primary, key.nulls_equal) {
+                (true, _) => "PRIMARY KEY",
+                (false, false) => "UNIQUE",
+                (false, true) => "UNIQUE NULLS NOT DISTINCT",
+            };
             facts.add([
                 ("oid", number.into()),
                 ("tableoid", CONSTRAINTS.into()),
@@ -239,11 +257,14 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conname", check.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", "c".into()),
-                ("convalidated", true.into()),
+                ("convalidated", (!check.unvalidated).into()),
                 ("conrelid", one.number.into()),
                 ("conkey", numbers(&check.columns).into()),
                 ("conislocal", true.into()),
-                ("definition", format!("CHECK ({})", check.condition).into()),
+                (
+                    "definition",
+                    format!("CHECK ({}){}", check.condition, valid(!check.unvalidated)).into(),
+                ),
             ]);
         }
         for foreign in &schema.foreign_keys {
@@ -264,6 +285,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 }
             }
             definition.push_str(deferred(foreign.deferral));
+            definition.push_str(valid(!foreign.unvalidated));
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),
@@ -276,7 +298,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                     "condeferred",
                     (foreign.deferral == Deferral::Initial).into(),
                 ),
-                ("convalidated", true.into()),
+                ("convalidated", (!foreign.unvalidated).into()),
                 ("conrelid", one.number.into()),
                 ("confrelid", table_number(parent).into()),
                 (
@@ -295,6 +317,14 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// The word of a constraint that rows from before it may break.
+fn valid(validated: bool) -> &'static str {
+    match validated {
+        true => "",
+        false => " NOT VALID",
+    }
+}
+
 /// Conditions of domains.
 pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
     for (schema, _, known) in relations.snapshot.user_types() {
@@ -303,10 +333,7 @@ pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
         };
         let of = type_number(known.id);
         for (check, place) in domain.checks.iter().zip(2..) {
-            let mut definition = format!("CHECK ({})", check.condition);
-            if !check.valid {
-                definition.push_str(" NOT VALID");
-            }
+            let definition = format!("CHECK ({}){}", check.condition, valid(check.valid));
             facts.add([
                 ("oid", (of + place).into()),
                 ("tableoid", CONSTRAINTS.into()),
@@ -343,4 +370,5 @@ fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
 }
 
 /// How rows are found, for `pg_am`.
-pub(super) const ACCESS: [(i64, &str, &str); 2] = [(2, "heap", "t"), (BTREE, "btree", "i")];
+pub(super) const ACCESS: [(i64, &str, &str); 3] =
+    [(2, "heap", "t"), (BTREE, "btree", "i"), (BRIN, "brin", "i")];
