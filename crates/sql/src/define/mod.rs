@@ -130,6 +130,41 @@ pub(crate) fn with_relations(
     Ok(())
 }
 
+/// Lets the names of the types that a statement makes, changes or drops be other ones; `change`
+/// is told whether there is to be a new one of the name.
+///
+/// # Errors
+/// Syntax errors of the names; those of `change`.
+pub(crate) fn with_types(
+    ast: &mut Ast,
+    mut change: impl FnMut(&mut ObjectName, bool) -> Result<()>,
+) -> Result<()> {
+    let Ast::Call(call) = &*ast else {
+        return Ok(());
+    };
+    let Some(mut definition) = Definition::of(call) else {
+        return Ok(());
+    };
+    let is_new = matches!(definition, Definition::CreateDomain { .. });
+    let names = match &mut definition {
+        Definition::CreateDomain { name, .. }
+        | Definition::AlterDomain { name, .. }
+        | Definition::AlterComposite { name, .. }
+        | Definition::Move { name, .. } => std::slice::from_mut(name),
+        Definition::Drop { names, .. } => names.as_mut_slice(),
+        _ => return Ok(()),
+    };
+    for written in names {
+        let mut name = written_name(written)?;
+        change(&mut name, is_new)?;
+        *written = name.to_string();
+    }
+    *ast = definition
+        .in_tree()
+        .map_err(|error| crate::error::parser(&error))?;
+    Ok(())
+}
+
 /// A constraint of a domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DomainConstraint {

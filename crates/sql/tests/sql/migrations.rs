@@ -305,6 +305,26 @@ fn subjects_of_comments_are_found_in_the_path() {
 }
 
 #[test]
+fn types_are_made_and_found_in_the_path() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA s; SET search_path = s; CREATE TYPE ty AS ENUM ('a', 'b')");
+    assert_eq!(sql.one("SELECT 'ty'::regtype = 's.ty'::regtype"), "true");
+    sql.run("CREATE TABLE t (a ty DEFAULT 'b'::ty, l ty[]); ALTER TABLE t ADD c ty");
+    sql.run("CREATE DOMAIN d AS INT CHECK (VALUE > 0); ALTER TABLE t ADD n d");
+    sql.run("CREATE VIEW v AS SELECT 'a'::ty AS a");
+    sql.run("ALTER TYPE ty ADD VALUE 'c'; ALTER TABLE t ALTER c TYPE TEXT; ALTER TABLE t ALTER c TYPE ty USING c::ty");
+    sql.run("RESET search_path; INSERT INTO s.t (l, c, n) VALUES ('{c}', 'a', 1)");
+    assert_eq!(sql.rows("SELECT t.*, v.* FROM s.t, s.v"), ["b|{c}|a|1|a"]);
+    assert_eq!(sql.state("SELECT 'a'::ty"), "42704");
+    assert_eq!(sql.state("INSERT INTO s.t (n) VALUES (0)"), "23514");
+    sql.run("SET search_path = s; DROP TABLE t; DROP VIEW v; DROP DOMAIN d; DROP TYPE ty");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM pg_type WHERE typname IN ('ty', 'd')"),
+        "0"
+    );
+}
+
+#[test]
 fn nulls_are_equal_in_keys_that_say_so() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (a INT, b TEXT, CONSTRAINT k UNIQUE NULLS NOT DISTINCT (a, b))");
