@@ -11,7 +11,7 @@ program=$1
 shift
 cd "$(dirname "$0")" || exit 1
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(psql python node pgx jdbc pgbench dump catalogue adbc dbt sqlalchemy orm)
+[ ${#clients[@]} -gt 0 ] || clients=(psql python node pgx jdbc pgbench dump catalogue adbc dbt sqlalchemy orm django alembic)
 export CACHE=${FREESTONE_CLIENTS:-$HOME/.cache/freestone/clients}
 mkdir -p "$CACHE"
 

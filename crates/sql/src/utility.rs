@@ -13,7 +13,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     BeginTransactionKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, Reset, ResetStatement, Statement as Ast, TransactionAccessMode,
+    ObjectName, ObjectType, Reset, ResetStatement, Statement as Ast, TransactionAccessMode,
     TransactionIsolationLevel, TransactionMode, TransactionModifier, Value,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -233,6 +233,23 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             return Ok(Some(Ast::Rollback {
                 chain,
                 savepoint: None,
+            }));
+        }
+        "DROP" if are(parser, 1, &["INDEX", "CONCURRENTLY"]) => {
+            skip(parser, 3);
+            let if_exists = takes(parser, &["IF", "EXISTS"]);
+            let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
+            let cascade = takes(parser, &["CASCADE"]);
+            let restrict = !cascade && takes(parser, &["RESTRICT"]);
+            return Ok(Some(Ast::Drop {
+                object_type: ObjectType::Index,
+                if_exists,
+                names,
+                cascade,
+                restrict,
+                purge: false,
+                temporary: false,
+                table: None,
             }));
         }
         "DO" => {

@@ -1,7 +1,7 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
-//! identities of columns; ALTER FUNCTION, ALTER SEQUENCE and SET CONSTRAINTS; ALTER TABLE … ATTACH
-//! and DETACH PARTITION; CREATE SCHEMA with elements.
+//! identities of columns; ALTER FUNCTION, ALTER INDEX, ALTER SEQUENCE, ALTER CONSTRAINT and SET
+//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION; CREATE SCHEMA with elements.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -70,6 +70,12 @@ pub(crate) enum Definition {
         if_exists: bool,
         change: SequenceChange,
     },
+    /// ALTER INDEX … RENAME TO.
+    RenameIndex {
+        name: String,
+        if_exists: bool,
+        to: String,
+    },
     /// ALTER TABLE … ATTACH PARTITION, with the bound, or DETACH PARTITION without one.
     Partition {
         parent: String,
@@ -121,6 +127,41 @@ pub(crate) fn with_relations(
             .in_tree()
             .map_err(|error| crate::error::parser(&error))?;
     }
+    Ok(())
+}
+
+/// Lets the names of the types that a statement makes, changes or drops be other ones; `change`
+/// is told whether there is to be a new one of the name.
+///
+/// # Errors
+/// Syntax errors of the names; those of `change`.
+pub(crate) fn with_types(
+    ast: &mut Ast,
+    mut change: impl FnMut(&mut ObjectName, bool) -> Result<()>,
+) -> Result<()> {
+    let Ast::Call(call) = &*ast else {
+        return Ok(());
+    };
+    let Some(mut definition) = Definition::of(call) else {
+        return Ok(());
+    };
+    let is_new = matches!(definition, Definition::CreateDomain { .. });
+    let names = match &mut definition {
+        Definition::CreateDomain { name, .. }
+        | Definition::AlterDomain { name, .. }
+        | Definition::AlterComposite { name, .. }
+        | Definition::Move { name, .. } => std::slice::from_mut(name),
+        Definition::Drop { names, .. } => names.as_mut_slice(),
+        _ => return Ok(()),
+    };
+    for written in names {
+        let mut name = written_name(written)?;
+        change(&mut name, is_new)?;
+        *written = name.to_string();
+    }
+    *ast = definition
+        .in_tree()
+        .map_err(|error| crate::error::parser(&error))?;
     Ok(())
 }
 
@@ -193,6 +234,16 @@ pub(crate) enum TableChange {
     Reset(Vec<String>),
     /// RENAME COLUMN of a view.
     RenameColumn { from: String, to: String },
+    /// ALTER CONSTRAINT: whether it is deferrable, and whether it is deferred at first.
+    Constraint {
+        name: String,
+        deferrable: bool,
+        deferred: bool,
+    },
+    /// SET LOGGED.
+    Logged,
+    /// A change that is not supported, by its words.
+    Refused(String),
 }
 
 /// The changes by ALTER FUNCTION.
@@ -251,6 +302,7 @@ impl Definition {
         match self {
             Self::AlterTable { name, .. }
             | Self::AlterSequence { name, .. }
+            | Self::RenameIndex { name, .. }
             | Self::AlterFunction { name, .. } => Some(name),
             _ => None,
         }

@@ -54,6 +54,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 change: sequence_change(parser)?,
             }
         }
+        ("ALTER", "INDEX") => match parser.maybe_parse(rename_index)? {
+            Some(statement) => statement,
+            None => return Ok(None),
+        },
         ("SET", "CONSTRAINTS") => {
             skip(parser, 2);
             let names = match takes(parser, &["ALL"]) {
@@ -199,6 +203,17 @@ fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {
         let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
         parser.expect_token(&Token::RParen)?;
         TableChange::Reset(names.iter().map(ToString::to_string).collect())
+    } else if !view && takes(parser, &["ALTER", "CONSTRAINT"]) {
+        alter_constraint(parser)?
+    } else if !view && takes(parser, &["SET", "LOGGED"]) {
+        TableChange::Logged
+    } else if !view && takes(parser, &["SET", "UNLOGGED"]) {
+        TableChange::Refused("SET UNLOGGED".to_owned())
+    } else if !view && takes(parser, &["SET", "WITHOUT", "CLUSTER"]) {
+        TableChange::Refused("SET WITHOUT CLUSTER".to_owned())
+    } else if !view && takes(parser, &["CLUSTER", "ON"]) {
+        parser.parse_identifier()?;
+        TableChange::Refused("CLUSTER ON".to_owned())
     } else if !view && takes(parser, &["ALTER"]) {
         takes(parser, &["COLUMN"]);
         identity(parser)?
@@ -216,9 +231,67 @@ fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {
     }
 }
 
+fn rename_index(parser: &mut Parser<'_>) -> Read<Definition> {
+    skip(parser, 2);
+    let if_exists = takes(parser, &["IF", "EXISTS"]);
+    let name = parser.parse_object_name(false)?.to_string();
+    expect(parser, "RENAME")?;
+    expect(parser, "TO")?;
+    let to = fold(&parser.parse_identifier()?);
+    Ok(Definition::RenameIndex {
+        name,
+        if_exists,
+        to,
+    })
+}
+
+/// A foreign key, and when it is checked.
+fn alter_constraint(parser: &mut Parser<'_>) -> Read<TableChange> {
+    let name = fold(&parser.parse_identifier()?);
+    let (mut deferrable, mut deferred) = (None, None);
+    loop {
+        if takes(parser, &["NOT", "DEFERRABLE"]) {
+            deferrable = Some(false);
+        } else if takes(parser, &["DEFERRABLE"]) {
+            deferrable = Some(true);
+        } else if takes(parser, &["INITIALLY", "DEFERRED"]) {
+            deferred = Some(true);
+        } else if takes(parser, &["INITIALLY", "IMMEDIATE"]) {
+            deferred = Some(false);
+        } else {
+            break;
+        }
+    }
+    let deferred = deferred.unwrap_or(false);
+    if deferred && deferrable == Some(false) {
+        return Err(ParserError::ParserError(
+            "constraint declared INITIALLY DEFERRED must be DEFERRABLE".to_owned(),
+        ));
+    }
+    Ok(TableChange::Constraint {
+        name,
+        deferrable: deferrable.unwrap_or(deferred),
+        deferred,
+    })
+}
+
+/// Changes of a column that are understood and refused.
+const OF_COLUMNS: [&[&str]; 3] = [
+    &["SET", "STATISTICS"],
+    &["SET", "STORAGE"],
+    &["SET", "COMPRESSION"],
+];
+
 /// A column, and what becomes of its identity.
 fn identity(parser: &mut Parser<'_>) -> Read<TableChange> {
     let column = fold(&parser.parse_identifier()?);
+    if let Some(words) = OF_COLUMNS.iter().find(|words| takes(parser, words)) {
+        parser.next_token();
+        return Ok(TableChange::Refused(format!(
+            "ALTER COLUMN … {}",
+            words.join(" ")
+        )));
+    }
     if takes(parser, &["DROP", "IDENTITY"]) {
         let if_exists = takes(parser, &["IF", "EXISTS"]);
         return Ok(TableChange::DropIdentity { column, if_exists });

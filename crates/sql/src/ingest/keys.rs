@@ -4,7 +4,8 @@
 //! written; then those of the stored rows are read and compared. Few new keys are
 //! looked up by value, so that zone maps spare most blocks; many are compared with
 //! a scan of the key columns. Correct, and linear in the table: key indexes come
-//! with the write path. Keys with a NULL in them never collide.
+//! with the write path. Keys with a NULL in them never
+//! collide, unless they are declared NULLS NOT DISTINCT.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -115,7 +116,7 @@ impl OneKey {
     fn add(&mut self, schema: &TableSchema, columns: &[ArrayRef]) -> Result<()> {
         let rows = self.converter.convert_columns(columns)?;
         for index in 0..rows.num_rows() {
-            if columns.iter().any(|column| column.is_null(index)) {
+            if !schema.is_in_key(&self.key, |at| columns[at].is_null(index)) {
                 continue;
             }
             let key: Box<[u8]> = rows.row(index).data().into();
@@ -153,7 +154,7 @@ impl OneKey {
 
     /// `first column IN (new values)`, while they are few.
     fn look_up(&self, schema: &TableSchema) -> Option<Predicate> {
-        if self.first.len() > LOOK_UP {
+        if self.first.len() > LOOK_UP || self.first.iter().any(ScalarValue::is_null) {
             return None;
         }
         let column = *self.key.columns.first()?;

@@ -88,6 +88,10 @@ impl Run<'_> {
             }
             return Ok(Outcome::done("ALTER TABLE"));
         }
+        if alter.operations.iter().all(is_of_triggers) {
+            self.switch_triggers(&name, &alter.operations)?;
+            return Ok(Outcome::done("ALTER TABLE"));
+        }
         let table = self.stored_table(&name)?;
         if alter.only && table.schema.partitioned.is_some() {
             return Err(Error::unsupported(
@@ -114,6 +118,46 @@ impl Run<'_> {
             }
         }
         Ok(Outcome::done("ALTER TABLE"))
+    }
+
+    /// DISABLE and ENABLE TRIGGER: those of ALL are foreign keys, of USER there are none.
+    ///
+    /// # Errors
+    /// `42704` for a trigger by name; `42501`, `42P01`.
+    fn switch_triggers(&self, name: &Name, operations: &[AlterTableOperation]) -> Result<()> {
+        let table = self.stored_table(name)?;
+        for operation in operations {
+            let (trigger, off) = match operation {
+                AlterTableOperation::DisableTrigger { name } => (name, true),
+                AlterTableOperation::EnableTrigger { name } => (name, false),
+                _ => continue,
+            };
+            match trigger.value.to_lowercase().as_str() {
+                "user" if trigger.quote_style.is_none() => {}
+                "all" if trigger.quote_style.is_none() => {
+                    let what = "turn foreign keys off and on";
+                    self.rights(self.snapshot.catalog()).superuser(what)?;
+                    let partitions = crate::partition::leaves(&self.snapshot, table);
+                    let tables = partitions.iter().map(|(_, leaf)| leaf.id).chain([table.id]);
+                    let tables: Vec<_> = tables.collect();
+                    self.edit(|edit| {
+                        for id in tables {
+                            edit.set_unreferenced(id, off)?;
+                        }
+                        Ok(())
+                    })?;
+                }
+                _ => {
+                    let message = format!(
+                        "trigger \"{}\" for table \"{}\" does not exist",
+                        fold(trigger),
+                        table.name
+                    );
+                    return Err(Error::new("42704", message));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// One operation in the session's transaction.
@@ -179,6 +223,13 @@ impl Run<'_> {
             Ok(edit.rewrite(table.id, table, seen, options.clone(), blocks)?)
         })
     }
+}
+
+fn is_of_triggers(operation: &AlterTableOperation) -> bool {
+    matches!(
+        operation,
+        AlterTableOperation::DisableTrigger { .. } | AlterTableOperation::EnableTrigger { .. }
+    )
 }
 
 /// Whether an operation adds or drops columns; several of those are one change.

@@ -5,12 +5,15 @@
 
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, Expr,
-    GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint,
+    GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint, Value, visit_expressions,
 };
 use freestone_storage::TableSchema;
+use std::ops::ControlFlow;
 
 use super::Run;
 use super::alter_partitions::Step;
+use super::identity::serial;
+use super::sequence::nextval_of;
 use crate::error::{Error, Result};
 use crate::names::{Name, fold, table_name};
 use crate::session::{Block, Open, Session};
@@ -63,6 +66,27 @@ pub(super) fn apart(
                 all.extend(constraints.into_iter().map(add));
                 continue;
             }
+            if takes_numbers(column_def) && !schema.is_in_partitions() {
+                let column_name = column_def.name.clone();
+                let alter = |op| AlterTableOperation::AlterColumn {
+                    column_name: column_name.clone(),
+                    op,
+                };
+                let before = column_def.options.len();
+                let not_null = |option: &ColumnOptionDef| option.option == ColumnOption::NotNull;
+                column_def.options.retain(|option| !not_null(option));
+                let present = column_def.options.len() < before;
+                all.push(operation);
+                all.push(alter(AlterColumnOperation::SetDefault {
+                    value: Expr::Named {
+                        expr: Box::new(Expr::value(Value::Null)),
+                        name: Ident::new(NUMBERED),
+                    },
+                }));
+                all.extend(present.then(|| alter(AlterColumnOperation::SetNotNull)));
+                all.extend(constraints.into_iter().map(add));
+                continue;
+            }
         }
         all.push(operation);
         all.extend(constraints.into_iter().map(add));
@@ -73,6 +97,34 @@ pub(super) fn apart(
 /// Marks the default of a column that becomes a generated one: no identifier of a user has this
 /// name without quotes.
 const GENERATED: &str = "generated it";
+
+/// Marks that rows that are there get what a new column's default gives for each of them.
+const NUMBERED: &str = "number them";
+
+/// Whether a default stands for the numbers that rows of a new column get.
+pub(super) fn is_numbering(default: &Expr) -> bool {
+    matches!(default, Expr::Named { name, .. }
+        if name.value == NUMBERED && name.quote_style.is_none())
+}
+
+/// Whether a new column has other values in each row: numbers of a sequence.
+fn takes_numbers(column: &ColumnDef) -> bool {
+    serial(&column.data_type).is_some()
+        || column.options.iter().any(|option| match &option.option {
+            ColumnOption::Generated {
+                generation_expr: None,
+                ..
+            } => true,
+            ColumnOption::Default(expr) => {
+                let found = visit_expressions(expr, |part| match nextval_of(part) {
+                    Some(_) => ControlFlow::Break(()),
+                    None => ControlFlow::Continue(()),
+                });
+                found.is_break()
+            }
+            _ => false,
+        })
+}
 
 /// The expression of a column that becomes a generated one.
 pub(super) fn generation_of(default: &Expr) -> Option<&Expr> {

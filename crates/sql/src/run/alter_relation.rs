@@ -120,8 +120,26 @@ impl Run<'_> {
                     ));
                 }
             }
-            TableChange::RenameColumn { .. } => {
-                return Err(Error::internal("ALTER TABLE renames columns elsewhere"));
+            // All are, but those of a session.
+            TableChange::Logged if temporary_schema(&name.schema) => {
+                let table = &name.name;
+                let message = format!(
+                    "cannot change logged status of table \"{table}\" because it is temporary"
+                );
+                return Err(Error::new("42P16", message));
+            }
+            TableChange::Logged => {}
+            TableChange::Refused(what) => {
+                let error = Error::unsupported(format!("ALTER TABLE … {what} is not supported"));
+                return Err(match what.as_str() {
+                    "CLUSTER ON" | "SET WITHOUT CLUSTER" => {
+                        error.with_hint("SET (sort_by = 'column') sorts blocks by a column.")
+                    }
+                    _ => error,
+                });
+            }
+            TableChange::RenameColumn { .. } | TableChange::Constraint { .. } => {
+                return Err(Error::internal("that is changed elsewhere"));
             }
         }
         done()

@@ -98,7 +98,8 @@ pub(super) fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> 
         let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
             if let Expr::Value(value) = part
                 && let Value::SingleQuotedString(text) = &mut value.value
-                && named(text).is_ok_and(|known| known == *name)
+                && named(text)
+                    .is_ok_and(|known| (&known.schema, &known.name) == (&name.schema, &name.name))
             {
                 full.clone_into(text);
             }

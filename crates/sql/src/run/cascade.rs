@@ -27,6 +27,9 @@ const DEPTH: usize = 500;
 impl Run<'_> {
     /// The tables whose rows follow those of `table`.
     pub(super) fn following(&self, table: &Table) -> Vec<Follower> {
+        if table.schema.unreferenced {
+            return Vec::new();
+        }
         let passive = |key: &ForeignKey| {
             key.on_delete == ForeignAction::Restrict && key.on_update == ForeignAction::Restrict
         };

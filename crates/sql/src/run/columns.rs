@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavior};
 use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
@@ -101,21 +101,30 @@ impl Run<'_> {
         let mut declared = Declared::from(self, &name, TableSchema::default());
         declared.column(definition)?;
         let identities = std::mem::take(&mut declared.identities);
-        let written = declared.schema_of_column()?;
-        let written = Arc::new(written);
-        let default = written.columns[0].default.as_deref();
-        let numbered = default.is_some_and(|text| text.to_lowercase().contains("nextval"));
-        if (numbered || !identities.is_empty()) && table.rows() > 0 {
-            let message = "ADD COLUMN with numbers of a sequence for rows that are there";
-            return Err(Error::unsupported(format!("{message} is not supported"))
-                .with_hint("make a table with that column, and INSERT the rows into it"));
+        let mut written = declared.schema_of_column()?;
+        let mut column = written.columns[0].clone();
+        let default = column.default.as_deref();
+        let numbered = default.is_some_and(|text| text.to_lowercase().contains("nextval"))
+            || !identities.is_empty();
+        if numbered && table.rows() > 0 {
+            if table.schema.is_in_partitions() {
+                let message = "ADD COLUMN with numbers of a sequence for rows of partitions";
+                return Err(Error::unsupported(format!("{message} is not supported"))
+                    .with_hint("make a table with that column, and INSERT the rows into it"));
+            }
+            // They get their numbers next.
+            column.nullable = true;
+            written.columns[0] = Column {
+                default: None,
+                ..column.clone()
+            };
         }
+        let written = Arc::new(written);
         let value = Fill::new(self, &written, Vec::new())?.batch(&[], 1)?;
         if table.rows() > 0 {
             // Rows that are there have the value.
             Checks::of(self.expressions(), &written, &table.name)?.check(&value)?;
         }
-        let column = written.columns[0].clone();
         Ok(Change::Add(column, Arc::clone(value.column(0)), identities))
     }
 }
@@ -158,10 +167,12 @@ fn apply(edit: &mut CatalogEdit, table: &Table, changes: Vec<Change>) -> Result<
                     columns: vec![column],
                     ..TableSchema::default()
                 };
+                let numbered = !identities.is_empty() && table.rows() > 0;
                 for identity in identities {
                     identity.create(edit, &name, &mut alone)?;
                 }
-                for column in alone.columns {
+                for mut column in alone.columns {
+                    column.nullable |= numbered && value.is_null(0);
                     edit.add_column(table.id, column, &value)?;
                 }
             }

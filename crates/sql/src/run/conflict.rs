@@ -266,9 +266,10 @@ impl Run<'_> {
             for (number, (key, look_up)) in look_ups.iter().enumerate() {
                 let columns = key.columns.iter();
                 let values = columns.map(|column| cell(rows.column(*column), row));
-                let Some(values) = values.collect::<Option<Vec<Value>>>() else {
+                let values: Vec<Option<Value>> = values.collect();
+                if !table.schema.is_in_key(key, |at| values[at].is_none()) {
                     continue;
-                };
+                }
                 let shown = format!("{values:?}");
                 if taken[number].contains(&shown) {
                     if conflict.update.is_some() {
@@ -276,7 +277,12 @@ impl Run<'_> {
                     }
                     continue 'rows;
                 }
-                if let Some((id, old)) = table.find(&view, look_up, &values)?.into_iter().next() {
+                let whole: Option<Vec<Value>> = values.iter().cloned().collect();
+                let found = match whole {
+                    Some(whole) => table.find(&view, look_up, &whole)?,
+                    None => table.find_alike(&view, (&key.columns, &values), &all)?,
+                };
+                if let Some((id, old)) = found.into_iter().next() {
                     // In range: few rows are inserted this way.
                     let new = row as u32;
                     met.push(Meeting { new, id, row: old });

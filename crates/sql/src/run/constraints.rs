@@ -1,12 +1,15 @@
-//! ALTER TABLE … ADD CONSTRAINT and DROP CONSTRAINT.
+//! ALTER TABLE … ADD, ALTER, VALIDATE, RENAME and DROP CONSTRAINT.
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{ConstraintUsingIndex, TableConstraint};
-use freestone_storage::{Deferral, IndexKind, Key, Table, TableSchema};
+use datafusion::sql::sqlparser::ast::{
+    AlterTableOperation, ConstraintUsingIndex, Ident, TableConstraint,
+};
+use freestone_storage::{Check, Deferral, ForeignKey, IndexKind, Key, Table, TableSchema};
 
 use super::Run;
 use super::declare::{Declared, constraint_names};
+use super::index::taken;
 use super::redeclare::written;
 use super::reference::deferral;
 use crate::error::{Error, Result};
@@ -79,9 +82,18 @@ impl Run<'_> {
             let message = format!("constraint \"{to}\" for relation \"{relation}\" already exists");
             return Err(Error::new("42710", message));
         }
+        let of_keys = table.schema.keys.iter().any(|key| key.name == from);
+        let schema_name = self.schema_of(table)?;
+        if of_keys && taken(&self.snapshot, &schema_name, to) {
+            let message = format!("relation \"{to}\" already exists");
+            return Err(Error::new("42P07", message));
+        }
         let mut schema = (*table.schema).clone();
+        let notes = &mut schema.comments.constraints;
+        if let Some(note) = notes.remove(from) {
+            notes.insert(to.to_owned(), note);
+        }
         let indexes = schema.indexes.iter_mut();
-        let of_keys = schema.keys.iter().any(|key| key.name == from);
         let indexes = indexes.filter(|_| of_keys).map(|index| &mut index.name);
         let keys = schema.keys.iter_mut().map(|key| &mut key.name);
         let checks = schema.checks.iter_mut().map(|check| &mut check.name);
@@ -93,11 +105,162 @@ impl Run<'_> {
         self.declare(table, schema)
     }
 
+    /// The schema that a table is in.
+    fn schema_of(&self, table: &Table) -> Result<String> {
+        let mut all = self.snapshot.all_tables();
+        let found = all.find(|(_, known)| known.id == table.id);
+        let found = found.map(|(schema, _)| schema.to_owned());
+        found.ok_or_else(|| Error::internal("a table that is in no schema"))
+    }
+
+    /// ALTER INDEX … RENAME TO; the constraint of a key goes along.
+    ///
+    /// # Errors
+    /// `42P01`, `42809` for what is no index, `42P07` for a name that is taken, `42501`.
+    pub(super) async fn rename_index(
+        &self,
+        name: &Name,
+        if_exists: bool,
+        to: &str,
+    ) -> Result<Outcome> {
+        let done = || Ok(Outcome::done("ALTER INDEX"));
+        let catalog = self.snapshot.catalog();
+        let mut tables = catalog.tables(&name.schema).into_iter();
+        let has = |table: &&Arc<Table>| {
+            let mut keys = table.schema.keys.iter();
+            let mut indexes = table.schema.indexes.iter();
+            keys.any(|key| key.name == name.name) || indexes.any(|index| index.name == name.name)
+        };
+        let Some(table) = tables.find(has) else {
+            if taken(catalog, &name.schema, &name.name) {
+                let message = format!("\"{}\" is not an index", name.name);
+                return Err(Error::new("42809", message));
+            }
+            let message = format!("relation \"{name}\" does not exist");
+            if if_exists {
+                self.session.notify(Notice::skipped("00000", message));
+                return done();
+            }
+            return Err(Error::new("42P01", message).at(name.position));
+        };
+        let object = table.id.into();
+        self.rights(catalog).owner("index", &name.name, &object)?;
+        let of_key = table.schema.keys.iter().any(|key| key.name == name.name);
+        match of_key {
+            true => {
+                let of = Name::new(&name.schema, &table.name);
+                let rename = AlterTableOperation::RenameConstraint {
+                    old_name: Ident::with_quote('"', &name.name),
+                    new_name: Ident::with_quote('"', to),
+                };
+                self.redeclare(&of, &rename).await?;
+            }
+            false => self.edit(|edit| Ok(edit.rename_index(&name.schema, &name.name, to)?))?,
+        }
+        done()
+    }
+
+    /// ALTER CONSTRAINT: when a foreign key is checked, of the snapshot that the statement has.
+    pub(super) fn defer_constraint(
+        &self,
+        name: &Name,
+        constraint: &str,
+        deferral: Deferral,
+    ) -> Result<()> {
+        let table = Arc::clone(self.stored_table(name)?);
+        let mut schema = (*table.schema).clone();
+        let mut keys = schema.foreign_keys.iter_mut();
+        let key = keys.find(|key| key.name == constraint);
+        let key = key.ok_or_else(|| no_such_constraint(&table, constraint, "a foreign key"))?;
+        key.deferral = deferral;
+        self.declare(&table, schema)
+    }
+
+    /// VALIDATE CONSTRAINT.
+    pub(super) async fn validate(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        constraint: &str,
+    ) -> Result<()> {
+        let mut schema = (*table.schema).clone();
+        let mut checks = schema.checks.iter_mut();
+        let mut keys = schema.foreign_keys.iter_mut();
+        if let Some(check) = checks.find(|check| check.name == constraint) {
+            if !std::mem::take(&mut check.unvalidated) {
+                return Ok(());
+            }
+            self.must_hold(name, check).await?;
+        } else if let Some(key) = keys.find(|key| key.name == constraint) {
+            if !std::mem::take(&mut key.unvalidated) {
+                return Ok(());
+            }
+            self.must_refer(name, table, key).await?;
+        } else {
+            return Err(no_such_constraint(
+                table,
+                constraint,
+                "a foreign key or check",
+            ));
+        }
+        self.declare(table, schema)
+    }
+
+    /// Checks a condition on all rows that are there.
+    async fn must_hold(&self, name: &Name, check: &Check) -> Result<()> {
+        let (target, condition) = (written(name), &check.condition);
+        let query = format!("SELECT 1 FROM {target} WHERE NOT ({condition}) LIMIT 1");
+        if self.any(&query).await? {
+            let message = format!(
+                "check constraint \"{}\" of relation \"{name}\" is violated by some row",
+                check.name
+            );
+            return Err(Error::new("23514", message));
+        }
+        Ok(())
+    }
+
+    /// Checks that all rows that are there find their parents.
+    async fn must_refer(&self, name: &Name, table: &Table, key: &ForeignKey) -> Result<()> {
+        let parent = self.snapshot.all_tables().find(|(_, t)| t.id == key.parent);
+        let Some((parent_schema, parent)) = parent else {
+            return Err(Error::internal("a parent that is not there"));
+        };
+        let pairs = key.columns.iter().zip(&key.parent_columns);
+        let pairs = pairs.map(|(own, other)| {
+            let own = quoted(&table.schema.columns[*own].name);
+            let other = quoted(&parent.schema.columns[*other].name);
+            (
+                format!("c.{own} IS NOT NULL"),
+                format!("p.{other} = c.{own}"),
+            )
+        });
+        let (present, same): (Vec<String>, Vec<String>) = pairs.unzip();
+        let query = format!(
+            "SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p WHERE {}) \
+             LIMIT 1",
+            written(name),
+            present.join(" AND "),
+            quoted(parent_schema),
+            quoted(&parent.name),
+            same.join(" AND ")
+        );
+        if self.any(&query).await? {
+            let message = format!(
+                "insert or update on table \"{name}\" violates foreign key constraint \"{}\"",
+                key.name
+            );
+            return Err(Error::new("23503", message));
+        }
+        Ok(())
+    }
+
     pub(super) async fn add_constraint(
         &self,
         name: &Name,
         table: &Arc<Table>,
         constraint: &TableConstraint,
+        valid: bool,
     ) -> Result<()> {
         match constraint {
             TableConstraint::UniqueUsingIndex(using) => {
@@ -110,51 +273,23 @@ impl Run<'_> {
         }
         let mut declared = Declared::from(self, name, (*table.schema).clone());
         declared.constraint(constraint)?;
-        let schema = declared.finished()?;
-        let target = written(name);
-        if let Some(check) = schema.checks.get(table.schema.checks.len()) {
-            let query = format!(
-                "SELECT 1 FROM {target} WHERE NOT ({}) LIMIT 1",
-                check.condition
-            );
-            if self.any(&query).await? {
-                let message = format!(
-                    "check constraint \"{}\" of relation \"{name}\" is violated by some row",
-                    check.name
-                );
-                return Err(Error::new("23514", message));
+        let mut schema = declared.finished()?;
+        if let Some(check) = schema.checks.get_mut(table.schema.checks.len()) {
+            check.unvalidated = !valid;
+            if valid {
+                self.must_hold(name, check).await?;
             }
         }
-        if let Some(key) = schema.foreign_keys.get(table.schema.foreign_keys.len()) {
-            let parent = self.snapshot.all_tables().find(|(_, t)| t.id == key.parent);
-            let Some((parent_schema, parent)) = parent else {
-                return Err(Error::internal("a parent that is not there"));
-            };
-            let pairs = key.columns.iter().zip(&key.parent_columns);
-            let pairs = pairs.map(|(own, other)| {
-                let own = quoted(&table.schema.columns[*own].name);
-                let other = quoted(&parent.schema.columns[*other].name);
-                (
-                    format!("c.{own} IS NOT NULL"),
-                    format!("p.{other} = c.{own}"),
-                )
-            });
-            let (present, same): (Vec<String>, Vec<String>) = pairs.unzip();
-            let query = format!(
-                "SELECT 1 FROM {target} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p \
-                 WHERE {}) LIMIT 1",
-                present.join(" AND "),
-                quoted(parent_schema),
-                quoted(&parent.name),
-                same.join(" AND ")
-            );
-            if self.any(&query).await? {
-                let message = format!(
-                    "insert or update on table \"{name}\" violates foreign key constraint \"{}\"",
-                    key.name
-                );
-                return Err(Error::new("23503", message));
+        if let Some(key) = schema.foreign_keys.get_mut(table.schema.foreign_keys.len()) {
+            key.unvalidated = !valid;
+            if valid {
+                self.must_refer(name, table, key).await?;
             }
+        }
+        if let Some(key) = schema.keys.get(table.schema.keys.len()).filter(|_| !valid) {
+            let what = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            let message = format!("{what} constraints cannot be marked NOT VALID");
+            return Err(Error::unsupported(message));
         }
         match schema.keys.get(table.schema.keys.len()).cloned() {
             Some(key) => self.add_key(name, table, schema, key).await,
@@ -232,10 +367,16 @@ impl Run<'_> {
             .iter()
             .map(|name| format!("{name} IS NOT NULL"))
             .collect();
+        // The rows of a partial index have no NULL in its condition.
+        let condition = table.schema.condition(&key.columns).is_some();
+        let present = match (key.nulls_equal, condition) {
+            (false, _) => present.join(" AND "),
+            (true, false) => "true".to_owned(),
+            (true, true) => present.last().cloned().unwrap_or_default(),
+        };
         let query = format!(
-            "SELECT 1 FROM {} WHERE {} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
+            "SELECT 1 FROM {} WHERE {present} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
             written(name),
-            present.join(" AND "),
             names.join(", ")
         );
         if self.any(&query).await? {
@@ -308,4 +449,17 @@ impl Run<'_> {
         }
         self.declare(table, schema)
     }
+}
+
+/// What is said of a constraint that is not there, or is of another kind.
+fn no_such_constraint(table: &Table, constraint: &str, wanted: &str) -> Error {
+    let relation = &table.name;
+    if table.schema.has_constraint(constraint) {
+        let message = format!(
+            "constraint \"{constraint}\" of relation \"{relation}\" is not {wanted} constraint"
+        );
+        return Error::new("42809", message);
+    }
+    let message = format!("constraint \"{constraint}\" of relation \"{relation}\" does not exist");
+    Error::new("42704", message)
 }

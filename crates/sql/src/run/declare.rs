@@ -225,11 +225,10 @@ impl<'a> Declared<'a> {
             }
             TableConstraint::Unique(key) => {
                 let deferral = deferral(key.characteristics.as_ref())?;
-                if key.nulls_distinct == NullsDistinctOption::NotDistinct {
-                    let message = "UNIQUE NULLS NOT DISTINCT is not supported";
-                    return Err(Error::unsupported(message));
-                }
                 self.key(key.name.as_ref(), &key.columns, false, deferral)?;
+                if let Some(declared) = self.schema.keys.last_mut() {
+                    declared.nulls_equal = key.nulls_distinct == NullsDistinctOption::NotDistinct;
+                }
             }
             TableConstraint::ForeignKey(written) => self.references.push(written.clone()),
             TableConstraint::Check(check) => {
@@ -478,6 +477,7 @@ impl<'a> Declared<'a> {
             name: name.unwrap_or_else(unnamed),
             condition: printed(&plain),
             columns,
+            unvalidated: false,
         })
     }
 }

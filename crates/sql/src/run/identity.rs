@@ -17,7 +17,9 @@ use freestone_storage::{
 };
 
 use super::Run;
+use super::alter_sequence::changed;
 use super::sequence::{definition, is_whole, nextval_of};
+use crate::define::SequenceOption;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
@@ -339,6 +341,30 @@ impl Run<'_> {
             Ok(edit.declare(table, seen, schema, options)?)
         })
     }
+}
+
+/// Lets the sequences of identity columns be of the types that those have now.
+///
+/// # Errors
+/// `22023` if the sequence does not fit in them.
+pub(super) fn retype_sequences(
+    edit: &mut CatalogEdit,
+    before: &TableSchema,
+    after: &TableSchema,
+) -> Result<()> {
+    for (old, new) in before.columns.iter().zip(&after.columns) {
+        let Some(identity) = new.identity.filter(|_| old.kind != new.kind) else {
+            continue;
+        };
+        let known = edit.catalog().sequence_by_id(identity.sequence);
+        let known = known.map(|(schema, known)| (schema.to_owned(), known.clone()));
+        let (schema, known) =
+            known.ok_or_else(|| Error::internal("an identity without a sequence"))?;
+        let options = [SequenceOption::As(new.kind.to_string())];
+        let (definition, position) = changed(edit.catalog(), &schema, &known.definition, &options)?;
+        edit.alter_sequence(&schema, &known.name, definition, position)?;
+    }
+    Ok(())
 }
 
 /// Refuses changes that an identity column cannot have.

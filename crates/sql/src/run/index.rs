@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexType};
 use freestone_frontend::bind::name_of_expression;
-use freestone_storage::{Catalog, Column, IndexDefinition, IndexKind, Key, Table};
+use freestone_storage::{Catalog, Column, IndexDefinition, IndexKind, Key, Snapshot, Table};
 
 use super::Run;
 use super::index_over::Over;
-use super::redeclare::Redeclaring;
+use super::redeclare::{Redeclaring, value_of};
 use crate::error::{Error, Result};
-use crate::names::{Name, quoted, table_name};
+use crate::names::{Name, table_name};
 use crate::session::{Notice, Outcome};
 
 /// Builds begun before giving up on a table that keeps changing.
@@ -50,9 +50,7 @@ impl Run<'_> {
         let table = Arc::clone(self.stored_table(name)?);
         let over = self.index_over(name, &table, create)?;
         let index = self.index_name(create, &table, &over, &name.schema)?;
-        // What the transaction has made, or others meanwhile.
-        let known = [&self.snapshot, &self.store().snapshot()];
-        if known.iter().any(|known| taken(known, &name.schema, &index)) {
+        if taken(&self.newest(), &name.schema, &index) {
             if create.if_not_exists {
                 return Ok(());
             }
@@ -63,6 +61,7 @@ impl Run<'_> {
             name: index.clone(),
             columns: over.columns.clone(),
             of_index: true,
+            nulls_equal: create.nulls_distinct == Some(false),
             ..Key::default()
         };
         if !over.is_new(&table) {
@@ -80,11 +79,7 @@ impl Run<'_> {
             columns: over.columns,
         });
         schema.keys.extend(create.unique.then_some(key));
-        let first = table.schema.columns.len();
-        let value = |at: usize, column: &Column| match at < first {
-            true => quoted(&column.name),
-            false => "NULL".to_owned(),
-        };
+        let value = |_: usize, column: &Column| value_of(column);
         let done = self.with_rows(name, &table, schema, &value).await;
         done.map_err(|error| match error.sqlstate.as_str() {
             "23505" => {
@@ -97,16 +92,22 @@ impl Run<'_> {
         })
     }
 
+    /// What the session's transaction has, or what others have made by now.
+    fn newest(&self) -> Snapshot {
+        match self.session.in_transaction() {
+            true => self.snapshot.clone(),
+            false => self.store().snapshot(),
+        }
+    }
+
     pub(super) fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
             let table = self.stored_table(name)?;
             let over = self.index_over(name, table, create)?;
             let index = self.index_name(create, table, &over, &name.schema)?;
-            let snapshot = self.store().snapshot();
-            let known = [&snapshot, &self.snapshot];
-            let mut known = known.iter().map(|one| one.index(&name.schema, &index));
-            if create.if_not_exists && known.any(|found| found.is_some()) {
+            let is_there = self.newest().index(&name.schema, &index).is_some();
+            if create.if_not_exists && is_there {
                 break;
             }
             match self.build_index(table, &name.schema, &index, kind, over.columns) {
@@ -128,6 +129,13 @@ impl Run<'_> {
         kind: IndexKind,
         columns: Vec<usize>,
     ) -> Result<()> {
+        if !kind.has_parts() {
+            let text = "zone maps, which every block has, do what BRIN does: the index is kept by \
+                        its name";
+            self.session.notify(Notice::told("00000", text));
+            let named = (name, kind);
+            return self.edit(|edit| Ok(edit.name_index(schema, table.id, named, columns)?));
+        }
         let progress = self.session.progress();
         progress.add_total(table.blocks().len() as u64);
         let threads = self.state().config().target_partitions();
@@ -168,7 +176,7 @@ impl Run<'_> {
         names.insert(0, table.name.clone());
         let stem = names;
         let stem = format!("{}_idx", stem.join("_"));
-        let snapshot = self.store().snapshot();
+        let snapshot = self.newest();
         let mut candidates =
             std::iter::once(stem.clone()).chain((1..).map(|number| format!("{stem}{number}")));
         Ok(candidates
@@ -177,7 +185,8 @@ impl Run<'_> {
     }
 }
 
-fn taken(catalog: &Catalog, schema: &str, name: &str) -> bool {
+/// Whether an index, a table or a view is called so.
+pub(super) fn taken(catalog: &Catalog, schema: &str, name: &str) -> bool {
     catalog.index(schema, name).is_some()
         || catalog.table(schema, name).is_some()
         || catalog.view(schema, name).is_some()
@@ -189,11 +198,11 @@ fn kind_of(using: Option<&IndexType>) -> Result<IndexKind> {
         Some(written) => {
             let kind = written.to_string().to_lowercase();
             match kind.as_str() {
-                "gin" | "gist" | "spgist" | "brin" => {
+                "gin" | "gist" | "spgist" => {
                     let message = format!("indexes of the kind {kind} are not supported");
                     Err(Error::unsupported(message).with_hint(
-                        "Zone maps, which every block has, do what BRIN does; other kinds are \
-                         csb (also btree and hash), inverted and bloom.",
+                        "Conditions on parts of values are answered by scans. Kinds of indexes \
+                         are csb (also btree and hash), inverted, bloom and brin.",
                     ))
                 }
                 kind => Ok(kind.parse()?),
@@ -216,12 +225,6 @@ fn stem_of(expr: &Expr) -> String {
 
 fn refuse_clauses(create: &CreateIndex) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::unsupported(what).with_hint(hint));
-    if create.nulls_distinct == Some(false) {
-        return refuse(
-            "an index with NULLS NOT DISTINCT is not supported",
-            "NULLs are not equal to each other in a unique index",
-        );
-    }
     if !create.with.is_empty() || !create.index_options.is_empty() {
         return refuse("indexes have no options", "leave out the options");
     }

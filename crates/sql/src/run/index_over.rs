@@ -155,6 +155,41 @@ impl Run<'_> {
     }
 }
 
+impl Run<'_> {
+    /// Gives a hidden column the type that its expression has over columns of other types.
+    ///
+    /// # Errors
+    /// `42P17` if the expression is not immutable any more, `0A000` if it has no order; `42883`.
+    pub(super) fn retype_hidden(
+        &self,
+        name: &Name,
+        schema: &mut TableSchema,
+        at: usize,
+    ) -> Result<()> {
+        let hidden = &schema.columns[at];
+        let expr = parse_expr(hidden.default.as_deref().unwrap_or_default())?;
+        let columns = columns_of(schema, &name.name)?;
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let ty = type_of_expression(&relations, &expr, &columns)?;
+        if !is_immutable(&relations, &expr, &columns)? {
+            let message = "functions in index expression must be marked IMMUTABLE";
+            return Err(Error::new("42P17", message));
+        }
+        let kind = column_type_of_type(&ty)?;
+        if !kind.has_order() {
+            let message = format!("an index over an expression of type {ty} is not supported");
+            return Err(Error::unsupported(message));
+        }
+        let hidden = &mut schema.columns[at];
+        if hidden.hidden == Some(Hidden::Expression) {
+            hidden.kind = kind;
+            hidden.modifier = declared_of_type(&ty);
+            hidden.declared = declared_by(&ty);
+        }
+        Ok(())
+    }
+}
+
 /// The expression of an element, without brackets and without a collation by bytes.
 fn element_of(expr: &Expr) -> Result<&Expr> {
     match expr {

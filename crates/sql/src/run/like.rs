@@ -138,6 +138,7 @@ impl Declared<'_> {
                     primary: key.primary,
                     of_index: key.of_index,
                     deferral: key.deferral,
+                    nulls_equal: key.nulls_equal,
                 });
             }
             let own = table.schema.indexes.iter();

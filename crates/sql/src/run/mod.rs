@@ -262,6 +262,7 @@ impl Run<'_> {
             Ast::CreateIndex(create) => Box::pin(self.create_index(create)).await,
             Ast::CreateView(view) => Box::pin(self.create_view(view)).await,
             Ast::CreateFunction(create) => self.create_function(create),
+            Ast::CreateExtension(create) => self.create_extension(create),
             Ast::DropFunction(drop) => self.drop_functions(drop),
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),

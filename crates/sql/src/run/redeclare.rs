@@ -12,15 +12,17 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, CreateIndex, DataType, Expr, GeneratedAs, Ident,
     RenameTableNameKind, visit_expressions_mut,
 };
-use freestone_storage::{Column, Table, TableSchema};
+use freestone_storage::{Column, ColumnType, Deferral, Table, TableSchema};
 
 use super::Run;
-use super::alter_parts::generation_of;
+use super::alter_parts::{generation_of, is_numbering};
 use super::change::stored_in;
 use super::columns::generated_from;
 use super::declare::Declared;
-use super::identity::must_be_plain;
+use super::identity::{must_be_plain, retype_sequences};
 use super::index_over::free_name;
+use super::reference::comparable;
+use super::sequence::is_whole;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::{self, Target};
@@ -35,6 +37,8 @@ const ATTEMPTS: usize = 5;
 /// A change of what is declared.
 pub(super) enum Redeclaring<'a> {
     Operation(&'a AlterTableOperation),
+    /// When a foreign key is checked.
+    Deferral(&'a str, Deferral),
     Index(&'a CreateIndex),
 }
 
@@ -73,6 +77,9 @@ impl Run<'_> {
     async fn done_once(&self, name: &Name, what: &Redeclaring<'_>) -> Result<()> {
         match what {
             Redeclaring::Operation(operation) => self.redeclare_once(name, operation).await,
+            Redeclaring::Deferral(constraint, deferral) => {
+                self.defer_constraint(name, constraint, *deferral)
+            }
             Redeclaring::Index(create) => self.index_once(name, create).await,
         }
     }
@@ -95,8 +102,15 @@ impl Run<'_> {
                 old_column_name,
                 new_column_name,
             } => self.rename_column(&table, old_column_name, &fold(new_column_name)),
-            AlterTableOperation::AddConstraint { constraint, .. } => {
-                self.add_constraint(name, &table, constraint).await
+            AlterTableOperation::AddConstraint {
+                constraint,
+                not_valid,
+            } => {
+                self.add_constraint(name, &table, constraint, !not_valid)
+                    .await
+            }
+            AlterTableOperation::ValidateConstraint { name: constraint } => {
+                self.validate(name, &table, &fold(constraint)).await
             }
             AlterTableOperation::DropConstraint {
                 if_exists,
@@ -196,6 +210,11 @@ impl Run<'_> {
             let options = sequence_options.as_deref().unwrap_or_default();
             return self.add_identity(name, table, column, generated, options);
         }
+        if let AlterColumnOperation::SetDefault { value } = operation
+            && is_numbering(value)
+        {
+            return self.number_rows(name, table, column).await;
+        }
         must_be_plain(table, column, operation)?;
         let is_default = matches!(
             operation,
@@ -278,6 +297,19 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Gives rows that are there the numbers of a sequence, of a column that was added.
+    async fn number_rows(&self, name: &Name, table: &Arc<Table>, column: usize) -> Result<()> {
+        let mut schema = (*table.schema).clone();
+        let changed = &mut schema.columns[column];
+        changed.nullable &= changed.identity.is_none();
+        let default = changed.default.clone().unwrap_or_default();
+        let value = |at: usize, c: &Column| match at == column {
+            true => default.clone(),
+            false => value_of(c),
+        };
+        self.with_rows(name, table, schema, &value).await
+    }
+
     /// ALTER COLUMN … TYPE: all rows are written again.
     async fn retype(
         &self,
@@ -288,14 +320,15 @@ impl Run<'_> {
         using: Option<&Expr>,
     ) -> Result<()> {
         let mut schema = (*table.schema).clone();
-        if let Some(reader) = generated_from(&table.schema, column)?.first() {
+        let readers = generated_from(&table.schema, column)?;
+        let readers = readers
+            .iter()
+            .filter_map(|reader| table.schema.index_of(reader));
+        let (hidden, shown): (Vec<usize>, Vec<usize>) =
+            readers.partition(|at| table.schema.columns[*at].hidden.is_some());
+        if let Some(reader) = shown.first() {
             let name = &table.schema.columns[column].name;
-            let hidden = table.schema.columns.iter().filter(|c| c.hidden.is_some());
-            if hidden.into_iter().any(|c| c.name == *reader) {
-                let message = "cannot alter type of a column used by the expression or the \
-                               condition of an index";
-                return Err(Error::unsupported(message).with_hint("Drop the index first."));
-            }
+            let reader = &table.schema.columns[*reader].name;
             let message = "cannot alter type of a column used by a generated column";
             return Err(Error::unsupported(message).with_detail(format!(
                 "Column \"{name}\" is used by generated column \"{reader}\"."
@@ -306,16 +339,10 @@ impl Run<'_> {
         (changed.kind, changed.modifier, changed.declared) =
             (held.kind, held.modifier, held.declared);
         let old = &table.schema.columns[column];
-        let refers = |columns: &[usize]| columns.contains(&column);
-        let referenced = self.snapshot.all_tables().any(|(_, child)| {
-            let mut keys = child.schema.foreign_keys.iter();
-            keys.any(|key| key.parent == table.id && refers(&key.parent_columns))
-        });
-        let mut own = table.schema.foreign_keys.iter();
-        if referenced || own.any(|key| refers(&key.columns)) {
-            let message = format!("column \"{}\" is part of a foreign key", old.name);
-            return Err(Error::unsupported(message).with_hint("drop the constraint first"));
+        for at in hidden {
+            self.retype_hidden(name, &mut schema, at)?;
         }
+        self.must_still_refer(table, &schema, column, using.is_none())?;
         if let Some(default) = &old.default
             && old.identity.is_none()
         {
@@ -329,11 +356,56 @@ impl Run<'_> {
             return self.edit(|edit| Ok(edit.retype(table, seen, schema, Vec::new())?));
         }
         let value = |number: usize, c: &Column| match (number == column, using) {
-            (false, _) => quoted(&c.name),
+            (false, _) => value_of(c),
             (true, Some(using)) => format!("({})", printed(using)),
             (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
         };
         self.with_rows(name, table, schema, &value).await
+    }
+
+    /// Refuses another type of a column in foreign keys, unless values that were equal are equal
+    /// in it, too.
+    fn must_still_refer(
+        &self,
+        table: &Table,
+        schema: &TableSchema,
+        column: usize,
+        cast: bool,
+    ) -> Result<()> {
+        let (old, new) = (&table.schema.columns[column], &schema.columns[column]);
+        let after = |of: &Table, at: usize| match of.id == table.id {
+            true => schema.columns.get(at).map(|column| column.kind),
+            false => of.schema.columns.get(at).map(|column| column.kind),
+        };
+        for (_, child) in self.snapshot.all_tables() {
+            for key in &child.schema.foreign_keys {
+                let Some(parent) = self.snapshot.table_by_id(key.parent) else {
+                    continue;
+                };
+                let own = key.columns.iter().zip(&key.parent_columns);
+                let of_column = |(own, other): &(&usize, &usize)| {
+                    child.id == table.id && **own == column
+                        || parent.id == table.id && **other == column
+                };
+                for (own, other) in own.filter(of_column) {
+                    if !(cast && keeps_values(&old.kind, &new.kind)) {
+                        let message = format!("column \"{}\" is part of a foreign key", old.name);
+                        return Err(
+                            Error::unsupported(message).with_hint("drop the constraint first")
+                        );
+                    }
+                    let both = after(child, *own).zip(after(parent, *other));
+                    if !both.is_some_and(|(own, other)| comparable(&own, &other)) {
+                        let message = format!(
+                            "foreign key constraint \"{}\" cannot be implemented",
+                            key.name
+                        );
+                        return Err(Error::new("42804", message));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives a table another schema, for which all rows are written again. `value` is SQL for
@@ -362,14 +434,41 @@ impl Run<'_> {
         let options = table.options.clone();
         options.check(&schema)?;
         let target = Target::new(self.store(), Arc::clone(&schema), options);
-        let checks = ingest::Checks::of(self.expressions(), &schema, &table.name)?;
+        let mut checked = (*schema).clone();
+        checked.checks.retain(|check| !check.unvalidated);
+        let checks = ingest::Checks::of(self.expressions(), &checked, &table.name)?;
         let target = target.with_checks(checks);
         let streams = ingest::assigned(&target, self.physical(&plan).await?)?;
         let blocks = ingest::write(self.state(), &target, streams)
             .await?
             .into_blocks();
         let seen = self.snapshot.timestamp();
-        self.edit(|edit| Ok(edit.retype(table, seen, (*schema).clone(), blocks)?))
+        self.edit(|edit| {
+            edit.retype(table, seen, (*schema).clone(), blocks)?;
+            retype_sequences(edit, &table.schema, &schema)
+        })
+    }
+}
+
+/// What a column's values are made of when rows are written again: those of hidden ones are
+/// computed.
+pub(super) fn value_of(column: &Column) -> String {
+    match column.hidden {
+        None => quoted(&column.name),
+        Some(_) => "NULL".to_owned(),
+    }
+}
+
+/// Whether a cast gives other values for other values, and equal ones for equal ones.
+fn keeps_values(from: &ColumnType, to: &ColumnType) -> bool {
+    match (from, to) {
+        (from, to) if is_whole(from) => is_whole(to),
+        (ColumnType::Varchar(Some(from)), ColumnType::Varchar(Some(to))) => from <= to,
+        (
+            ColumnType::Text | ColumnType::Varchar(_),
+            ColumnType::Text | ColumnType::Varchar(None),
+        ) => true,
+        _ => false,
     }
 }
 

@@ -140,6 +140,7 @@ impl Declared<'_> {
             on_update: action(written.on_update.as_ref()),
             columns: ordered.clone(),
             deferral: deferral(written.characteristics.as_ref())?,
+            unvalidated: false,
         })
     }
 }
@@ -173,7 +174,7 @@ pub(super) fn deferral(written: Option<&ConstraintCharacteristics>) -> Result<De
 }
 
 /// Whether equal values of both types are stored alike, as look-ups need.
-fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
+pub(super) fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
     let whole = |kind: &ColumnType| {
         matches!(
             kind,

@@ -8,16 +8,16 @@ use datafusion::sql::sqlparser::ast::{
     Value, visit_expressions_mut,
 };
 use freestone_storage::{
-    Catalog, CatalogEdit, ColumnType, Label, Modifier, Privileges, Table, TypeId, UserType,
-    UserTypeKind,
+    Catalog, CatalogEdit, ColumnType, Deferral, Label, Modifier, Privileges, Table, TypeId,
+    UserType, UserTypeKind,
 };
 
 use super::Run;
 use super::alter_parts::Implicit;
 use super::composite::field_of_type;
 use super::create::unknown_schema;
-use super::redeclare::written as full_name;
-use crate::define::Definition;
+use super::redeclare::{Redeclaring, written as full_name};
+use crate::define::{Definition, TableChange};
 use crate::error::{Error, Result};
 use crate::front::is_domain_over_arrays;
 use crate::names::{Name, fold, named, quoted, table_name};
@@ -411,6 +411,36 @@ impl Run<'_> {
             }
             Definition::AlterComposite { name, change } => {
                 self.alter_composite(&named(name)?, change)
+            }
+            Definition::RenameIndex {
+                name,
+                if_exists,
+                to,
+            } => Box::pin(self.rename_index(&named(name)?, *if_exists, to)).await,
+            Definition::AlterTable {
+                name,
+                change:
+                    TableChange::Constraint {
+                        name: constraint,
+                        deferrable,
+                        deferred,
+                    },
+                if_exists,
+                view: _,
+            } => {
+                let deferral = match (deferrable, deferred) {
+                    (false, _) => Deferral::Never,
+                    (true, false) => Deferral::Possible,
+                    (true, true) => Deferral::Initial,
+                };
+                let name = named(name)?;
+                // It says what is wrong with the table, or is not there.
+                self.alter_relation(false, &name, *if_exists, &TableChange::Logged)?;
+                if self.snapshot.table(&name.schema, &name.name).is_some() {
+                    let change = Redeclaring::Deferral(constraint, deferral);
+                    Box::pin(self.redone(&name, &change)).await?;
+                }
+                Ok(Outcome::done("ALTER TABLE"))
             }
             Definition::AlterTable {
                 view,

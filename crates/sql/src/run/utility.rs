@@ -1,10 +1,11 @@
 //! What becomes of statements that the grammar has no tree for.
 
+use datafusion::sql::sqlparser::ast::CreateExtension;
 use freestone_storage::Privileges;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::names::{Name, named};
+use crate::names::{Name, fold, named};
 use crate::plan::relations::unknown_table;
 use crate::session::{Notice, Outcome};
 use crate::utility::Utility;
@@ -87,6 +88,24 @@ impl Run<'_> {
                 })
             }
         }
+    }
+
+    /// CREATE EXTENSION: there are none. plpgsql, which PostgreSQL always has, may be asked for by
+    /// those who would take it as it is.
+    ///
+    /// # Errors
+    /// `0A000`.
+    pub(super) fn create_extension(&self, create: &CreateExtension) -> Result<Outcome> {
+        let name = fold(&create.name);
+        if name != "plpgsql" || !create.if_not_exists {
+            let message = format!("extension \"{name}\" is not available");
+            return Err(Error::unsupported(message).with_hint(
+                "There are no extensions; gen_random_uuid() and many more functions are built in.",
+            ));
+        }
+        let text = "PL/pgSQL is built in for plain blocks of DO alone";
+        self.session.notify(Notice::skipped("42710", text));
+        Ok(Outcome::done("CREATE EXTENSION"))
     }
 
     /// Whether there is an index or a key of a name.

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, Delete, Expr,
-    ForeignKeyConstraint, FromTable, Ident, ObjectName, ObjectNamePart, ObjectType, Query,
-    Statement as Ast, TableConstraint, TableFactor, TableObject, visit_expressions_mut,
-    visit_relations_mut,
+    AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption,
+    CommentObject, CopySource, DataType, Delete, Expr, ForeignKeyConstraint, FromTable, Ident,
+    ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
+    TableObject, visit_expressions_mut, visit_relations_mut,
 };
 use freestone_storage::Catalog;
 
@@ -122,6 +122,10 @@ fn has_any(catalog: &Catalog, schema: &str, name: &str) -> bool {
     has_rows(catalog, schema, name) || catalog.index(schema, name).is_some()
 }
 
+fn has_type(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    catalog.user_type(schema, name).is_some()
+}
+
 fn has_index(catalog: &Catalog, schema: &str, name: &str) -> bool {
     let mut tables = catalog.tables(schema).into_iter();
     catalog.index(schema, name).is_some()
@@ -171,6 +175,7 @@ impl Looked<'_> {
 
     fn adapt(&self, ast: &mut Ast) -> Result<()> {
         self.texts(ast);
+        self.types(ast);
         match ast {
             Ast::Query(query) => {
                 let with = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
@@ -227,6 +232,12 @@ impl Looked<'_> {
                 object_name,
                 ..
             } => self.qualify(object_name, has_any),
+            // That of a constraint stands behind its table, too.
+            Ast::Comment {
+                object_type: CommentObject::Column | CommentObject::Domain,
+                object_name,
+                ..
+            } => of_column(object_name, |table| self.qualify(table, has_relation)),
             Ast::CreateTable(create) => {
                 self.make(&mut create.name)?;
                 if let Some(parent) = &mut create.partition_of {
@@ -252,9 +263,20 @@ impl Looked<'_> {
                 }
             }
             Ast::CreateIndex(create) => self.qualify(&mut create.table_name, has_relation),
-            Ast::Call(_) => crate::define::with_relations(ast, |name, is_function| {
-                self.qualify(name, if is_function { has_function } else { has_any });
-            })?,
+            Ast::Call(_) => {
+                crate::define::with_relations(ast, |name, is_function| {
+                    self.qualify(name, if is_function { has_function } else { has_any });
+                })?;
+                crate::define::with_types(ast, |name, is_new| match is_new {
+                    true => self.make(name),
+                    false => {
+                        self.qualify(name, has_type);
+                        Ok(())
+                    }
+                })?;
+            }
+            Ast::CreateType { name, .. } => self.make(name)?,
+            Ast::AlterType(alter) => self.qualify(&mut alter.name, has_type),
             Ast::CreateFunction(create) => self.make(&mut create.name)?,
             Ast::DropFunction(drop) => {
                 for one in &mut drop.func_desc {
@@ -347,6 +369,57 @@ impl Looked<'_> {
             }
             ControlFlow::Continue(())
         });
+    }
+
+    /// Types of casts and of columns that are of a schema of the path.
+    fn types(&self, ast: &mut Ast) {
+        let _: ControlFlow<()> = visit_expressions_mut(ast, |expr| {
+            if let Expr::Cast { data_type, .. } = expr {
+                self.type_of_path(data_type);
+            }
+            ControlFlow::Continue(())
+        });
+        match ast {
+            Ast::CreateTable(create) => {
+                let columns = create.columns.iter_mut();
+                columns.for_each(|column| self.type_of_path(&mut column.data_type));
+            }
+            Ast::AlterTable(alter) => {
+                for operation in &mut alter.operations {
+                    match operation {
+                        AlterTableOperation::AddColumn { column_def, .. } => {
+                            self.type_of_path(&mut column_def.data_type);
+                        }
+                        AlterTableOperation::AlterColumn {
+                            op: AlterColumnOperation::SetDataType { data_type, .. },
+                            ..
+                        } => self.type_of_path(data_type),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn type_of_path(&self, data_type: &mut DataType) {
+        match data_type {
+            DataType::Custom(name, modifiers) if modifiers.is_empty() => {
+                let [only] = name.0.as_slice() else {
+                    return;
+                };
+                let folded = fold_part(only).unwrap_or_default();
+                let mut path = self.path.iter();
+                if let Some(schema) = path.find(|schema| has_type(self.catalog, schema, &folded)) {
+                    put(name, schema);
+                }
+            }
+            DataType::Array(
+                ArrayElemTypeDef::SquareBracket(element, _)
+                | ArrayElemTypeDef::AngleBracket(element),
+            ) => self.type_of_path(element),
+            _ => {}
+        }
     }
 
     /// Sequences and relations that texts name.

@@ -40,6 +40,7 @@ mod lending;
 mod limits;
 mod load;
 mod locking;
+mod migrations;
 mod partitioned;
 mod partitions;
 mod path;

@@ -71,7 +71,7 @@ pub fn build(
         Some(name) => schema.index_of(name),
         None => sorted_key(schema, batch)?,
     };
-    for definition in &schema.indexes {
+    for definition in schema.indexes.iter().filter(|index| index.kind.has_parts()) {
         // Rows that lie in the order of a key are found without its index.
         let in_order = definition.columns.first().copied() == sort_column;
         if in_order && options.sort_by.is_none() && schema.is_of_key(definition) {

@@ -197,6 +197,8 @@ impl BlockIndex {
                 let (shape, index) = KeyShape::unseal(&rest)?;
                 Body::Csb(shape, AnyCsb::open(index, rows)?)
             }
+            // No block has a part of one.
+            IndexKind::Brin => return Err(Error::corrupt("an index of a kind without parts")),
             IndexKind::Inverted => {
                 let (shape, index) = KeyShape::unseal(&rest)?;
                 Body::Inverted(shape, InvertedIndex::open(index, rows)?)

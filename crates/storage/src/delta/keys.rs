@@ -21,7 +21,8 @@ impl KeyMap {
     /// One for each set of columns that is a key of the table or has an index.
     pub fn all_of(schema: &TableSchema) -> Vec<KeyMap> {
         let keys = schema.keys.iter().map(|key| &key.columns);
-        let indexes = schema.indexes.iter().map(|index| &index.columns);
+        let indexes = schema.indexes.iter().filter(|index| index.kind.has_parts());
+        let indexes = indexes.map(|index| &index.columns);
         let mut maps: Vec<KeyMap> = Vec::new();
         for columns in keys.chain(indexes) {
             if maps.iter().all(|map| map.columns != *columns) {

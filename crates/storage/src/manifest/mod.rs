@@ -6,7 +6,7 @@
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
 //! created types or generated columns 5, one with partitioned tables or with indexes over
-//! expressions or conditions 6.
+//! expressions or conditions 6, one with constraints that are not validated and the like 7.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -35,8 +35,12 @@ pub const TYPES_VERSION: u32 = 5;
 /// Version of a manifest with partitioned tables, which a program that does not know them would
 /// take for empty ones, or with columns that are there for indexes, which it would show.
 pub const PARTITIONED_VERSION: u32 = 6;
+/// Version of a manifest with constraints that are not validated, keys in which NULLs are equal,
+/// tables whose foreign keys are left alone, or indexes that are names: a program that does not
+/// know them would take them for others.
+pub const CONSTRAINTS_VERSION: u32 = 7;
 /// The newest that is read.
-const NEWEST_VERSION: u32 = PARTITIONED_VERSION;
+const NEWEST_VERSION: u32 = CONSTRAINTS_VERSION;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -131,6 +135,16 @@ impl Manifest {
                 .values()
                 .flat_map(|schema| schema.tables.values())
         };
+        let is_new = |schema: &TableSchema| {
+            schema.unreferenced
+                || schema.checks.iter().any(|check| check.unvalidated)
+                || schema.foreign_keys.iter().any(|key| key.unvalidated)
+                || schema.keys.iter().any(|key| key.nulls_equal)
+                || schema.indexes.iter().any(|index| !index.kind.has_parts())
+        };
+        if tables().any(|table| is_new(&table.schema)) {
+            return CONSTRAINTS_VERSION;
+        }
         let columns = || tables().flat_map(|table| &table.schema.columns);
         let hidden = columns().any(|column| column.hidden.is_some());
         if hidden || tables().any(|table| table.schema.is_in_partitions()) {

@@ -150,7 +150,9 @@ fn by_key(
     conditions: &Conditions<'_>,
 ) -> Option<Vec<Candidate>> {
     let keys = place.schema.keys.iter().map(|key| &key.columns);
-    let indexes = place.schema.indexes.iter().map(|index| &index.columns);
+    let indexes = place.schema.indexes.iter();
+    let indexes = indexes.filter(|index| index.kind.has_parts());
+    let indexes = indexes.map(|index| &index.columns);
     let (columns, tuples) = keys
         .chain(indexes)
         .find_map(|columns| Some((columns, conditions.all_equal(columns)?)))?;

@@ -82,6 +82,7 @@ mod tests {
                 name: "kept".into(),
                 condition: "true".into(),
                 columns: Vec::new(),
+                unvalidated: false,
             }],
             comments,
             ..TableSchema::default()

@@ -16,11 +16,18 @@ pub enum IndexKind {
     Inverted = 2,
     /// Blocked Bloom filter: rules out blocks for equality.
     Bloom = 3,
+    /// A name for the zone maps that every block has: no block has a part of it.
+    Brin = 4,
 }
 
 impl IndexKind {
-    /// Every kind.
+    /// Every kind that blocks have parts of.
     pub const ALL: [IndexKind; 3] = [IndexKind::Csb, IndexKind::Inverted, IndexKind::Bloom];
+
+    /// Whether every block has its own part of such an index.
+    pub fn has_parts(self) -> bool {
+        self != IndexKind::Brin
+    }
 }
 
 impl fmt::Display for IndexKind {
@@ -29,6 +36,7 @@ impl fmt::Display for IndexKind {
             IndexKind::Csb => "csb",
             IndexKind::Inverted => "inverted",
             IndexKind::Bloom => "bloom",
+            IndexKind::Brin => "brin",
         })
     }
 }
@@ -42,15 +50,16 @@ impl FromStr for IndexKind {
             "csb" | "btree" | "hash" => Ok(IndexKind::Csb),
             "inverted" => Ok(IndexKind::Inverted),
             "bloom" => Ok(IndexKind::Bloom),
+            "brin" => Ok(IndexKind::Brin),
             _ => Err(
                 Error::invalid("42704", format!("there is no index of kind \"{text}\""))
-                    .with_hint("Valid kinds: csb (also btree and hash), inverted, bloom."),
+                    .with_hint("Valid kinds: csb (also btree and hash), inverted, bloom, brin."),
             ),
         }
     }
 }
 
-/// An index of a table; every block has its own part of it.
+/// An index of a table; every block has its own part of it, if its kind has parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexDefinition {
     /// Number, unique in the table for all time.

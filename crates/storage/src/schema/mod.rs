@@ -115,6 +115,9 @@ pub struct Key {
     /// When it is checked.
     #[serde(default, skip_serializing_if = "Deferral::is_never")]
     pub deferral: Deferral,
+    /// Whether NULLs are equal to each other in it: NULLS NOT DISTINCT.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub nulls_equal: bool,
 }
 
 /// CHECK: a condition that is FALSE for no row.
@@ -126,6 +129,9 @@ pub struct Check {
     pub condition: String,
     /// Positions of the columns in it.
     pub columns: Vec<usize>,
+    /// Whether rows that were there before it may break it: NOT VALID.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unvalidated: bool,
 }
 
 /// FOREIGN KEY: columns whose values, unless one is NULL, are a key of a parent.
@@ -146,6 +152,9 @@ pub struct ForeignKey {
     /// When it is checked.
     #[serde(default, skip_serializing_if = "Deferral::is_never")]
     pub deferral: Deferral,
+    /// Whether rows that were there before it may break it: NOT VALID.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unvalidated: bool,
 }
 
 /// When a constraint is checked.
@@ -216,6 +225,9 @@ pub struct TableSchema {
     /// The parent and the bound, if it is a partition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<PartitionOf>,
+    /// Whether foreign keys from and to it are left alone: DISABLE TRIGGER ALL.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unreferenced: bool,
 }
 
 /// What becomes of a temporary table when a transaction commits, unless it stays as it is.
@@ -361,6 +373,16 @@ impl TableSchema {
             && self.foreign_keys == other.foreign_keys
             && self.partitioned == other.partitioned
             && self.partition == other.partition
+    }
+
+    /// Whether a row with these values of a key's columns can be equal to others in it.
+    pub fn is_in_key(&self, key: &Key, is_null: impl Fn(usize) -> bool) -> bool {
+        let mut places = 0..key.columns.len();
+        match key.nulls_equal {
+            // The rows of a partial index have no NULL in its condition.
+            true => self.condition(&key.columns).is_none() || !is_null(key.columns.len() - 1),
+            false => !places.any(is_null),
+        }
     }
 
     /// Whether any of `columns` is part of a key or a foreign key.

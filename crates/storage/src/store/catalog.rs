@@ -97,6 +97,18 @@ impl Catalog {
         tables.filter(refers).cloned().collect()
     }
 
+    /// The same with another version of a table.
+    pub(super) fn with_table(&self, table: &Arc<Table>) -> Catalog {
+        let mut catalog = self.clone();
+        let entries = catalog.schemas.values_mut();
+        for known in entries.flat_map(|entry| entry.tables.values_mut()) {
+            if known.id == table.id {
+                *known = table.clone();
+            }
+        }
+        catalog
+    }
+
     /// The partitions of a table, by name, with their schemas.
     pub fn partitions(&self, parent: TableId) -> Vec<(&str, &Arc<Table>)> {
         let of = |table: &Table| table.schema.partition.as_ref().map(|of| of.parent);

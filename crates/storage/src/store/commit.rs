@@ -68,15 +68,8 @@ pub(super) struct Change {
 impl Change {
     /// A table whose rows have moved, by `hops`, into blocks that were `added`.
     pub fn moved(latest: &Latest, table: Table, added: Vec<NewBlock>, hops: Vec<Hop>) -> Change {
-        let mut catalog = (*latest.catalog).clone();
         let id = table.id;
-        let table = Arc::new(table);
-        let entries = catalog.schemas.values_mut();
-        for known in entries.flat_map(|entry| entry.tables.values_mut()) {
-            if known.id == id {
-                *known = table.clone();
-            }
-        }
+        let catalog = latest.catalog.with_table(&Arc::new(table));
         Change {
             catalog: Some(catalog),
             added,
@@ -176,7 +169,10 @@ impl Store {
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
             if own.keys_changed && !checked || transaction.unchecked {
                 transaction.check_own_keys(table, own)?;
-                references::check(&[now], &renamed, table, (0, None))?;
+                // Rows that came while foreign keys were left alone are right as they are.
+                if !transaction.unreferenced.contains(id) {
+                    references::check(&[now], &renamed, table, (0, None))?;
+                }
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));

@@ -93,6 +93,18 @@ impl CatalogEdit {
         })
     }
 
+    /// Sets whether foreign keys from and to a table are left alone.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone.
+    pub fn set_unreferenced(&mut self, table: TableId, unreferenced: bool) -> Result<()> {
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            schema.unreferenced = unreferenced;
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })
+    }
+
     /// Gives a table another name.
     ///
     /// # Errors

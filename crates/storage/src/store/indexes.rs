@@ -187,13 +187,7 @@ impl CatalogEdit {
             .indexes
             .last()
             .map_or("", |index| index.name.as_str());
-        if self.catalog().index(schema, name).is_some() {
-            return Err(Error::invalid(
-                "42P07",
-                format!("relation \"{name}\" already exists"),
-            ));
-        }
-        self.free_name(schema, name)?;
+        self.free_relation(schema, name)?;
         let blocks = self.adopt(index.blocks);
         self.change(seen.id, |table| {
             if infos(table) != index.seen || table.schema != seen.schema {
@@ -202,6 +196,65 @@ impl CatalogEdit {
             }
             Ok(table.with_schema(index.schema, blocks))
         })
+    }
+
+    /// Adds an index of which blocks have no parts.
+    ///
+    /// # Errors
+    /// 42P07 for a name that is taken, 0A000 for a column that has no order, 54011 for over 32
+    /// columns; `Conflict` if the table is gone.
+    pub fn name_index(
+        &mut self,
+        schema: &str,
+        table: TableId,
+        (name, kind): (&str, IndexKind),
+        columns: Vec<usize>,
+    ) -> Result<()> {
+        self.free_relation(schema, name)?;
+        self.change(table, |table| {
+            check(&table.schema, &columns)?;
+            let mut schema = (*table.schema).clone();
+            schema.index_numbers += 1;
+            schema.indexes.push(IndexDefinition {
+                number: schema.index_numbers,
+                name: name.to_owned(),
+                kind,
+                columns,
+            });
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })
+    }
+
+    /// Gives an index another name; it is that of no key.
+    ///
+    /// # Errors
+    /// 42704 if there is none, 42P07 for a name that is taken, 2BP01 for that of a key; 3F000.
+    pub fn rename_index(&mut self, schema: &str, name: &str, to: &str) -> Result<()> {
+        self.free_relation(schema, to)?;
+        let missing = || Error::invalid("42704", format!("index \"{name}\" does not exist"));
+        let (table, index) = self.catalog().index(schema, name).ok_or_else(missing)?;
+        if table.schema.is_of_key(index) {
+            let message = format!("index \"{name}\" is called as the key that it is of");
+            return Err(Error::invalid("2BP01", message));
+        }
+        let table: TableId = table.id;
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            let indexes = schema.indexes.iter_mut().map(|index| &mut index.name);
+            indexes
+                .filter(|known| *known == name)
+                .for_each(|known| to.clone_into(known));
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })
+    }
+
+    /// Checks that no relation and no index is called so.
+    fn free_relation(&mut self, schema: &str, name: &str) -> Result<()> {
+        if self.catalog().index(schema, name).is_some() {
+            let message = format!("relation \"{name}\" already exists");
+            return Err(Error::invalid("42P07", message));
+        }
+        self.free_name(schema, name).map(|_| ())
     }
 
     /// Forgets an index; blocks lose its bytes when they are next rewritten.

@@ -36,11 +36,16 @@ pub(super) fn check(
                 if number < first {
                     continue;
                 }
-                // NULLs are not equal to each other.
-                let Some(values) = key_of(fragment, row, &key.columns) else {
+                let values = values_of(fragment, row, &key.columns);
+                let schema = &table.schema;
+                if !schema.is_in_key(key, |at| values[at].is_none()) {
                     continue;
+                }
+                let whole: Option<Vec<Value>> = values.iter().cloned().collect();
+                let found = match whole {
+                    Some(whole) => table.find(view, &prepared, &whole)?,
+                    None => table.find_alike(view, (&key.columns, &values), &[])?,
                 };
-                let found = table.find(view, &prepared, &values)?;
                 let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
                 if found.iter().any(|(row, _)| other(row.place())) {
                     return Err(duplicate(table, key, &values));
@@ -53,6 +58,10 @@ pub(super) fn check(
 
 /// The values of some columns of a row; `None` if one is NULL.
 pub(super) fn key_of(fragment: &Fragment, row: u32, columns: &[usize]) -> Option<Vec<Value>> {
+    values_of(fragment, row, columns).into_iter().collect()
+}
+
+fn values_of(fragment: &Fragment, row: u32, columns: &[usize]) -> Vec<Option<Value>> {
     let tuples = fragment.read();
     let tuple = tuples.tuple(row);
     let columns = columns.iter();
@@ -61,22 +70,33 @@ pub(super) fn key_of(fragment: &Fragment, row: u32, columns: &[usize]) -> Option
         .collect()
 }
 
-fn duplicate(table: &Table, key: &Key, values: &[Value]) -> Error {
+fn duplicate(table: &Table, key: &Key, values: &[Option<Value>]) -> Error {
     let message = format!(
         "duplicate key value violates unique constraint \"{}\": key {} already exists",
         key.name,
-        described(table, &key.columns, values)
+        shown(table, &key.columns, values.iter().map(Option::as_ref))
     );
     Error::invalid("23505", message)
 }
 
 /// Columns and their values, as PostgreSQL shows them: `(a, b)=(1, x)`.
 pub(super) fn described(table: &Table, columns: &[usize], values: &[Value]) -> String {
+    shown(table, columns, values.iter().map(Some))
+}
+
+fn shown<'a>(
+    table: &Table,
+    columns: &[usize],
+    values: impl Iterator<Item = Option<&'a Value>>,
+) -> String {
     let columns: Vec<&Column> = table.schema.shown(columns).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let shown = columns.iter().zip(values);
     let shown: Vec<String> = shown
-        .map(|(column, value)| show(&column.kind, value))
+        .map(|(column, value)| match value {
+            Some(value) => show(&column.kind, value),
+            None => "null".to_owned(),
+        })
         .collect();
     format!("({})=({})", names.join(", "), shown.join(", "))
 }

@@ -85,6 +85,9 @@ pub(super) fn check(
         deferred.is_some_and(|deferred| deferred.has(child.id, &key.name, key.deferral))
     };
     let mut skipped = false;
+    if table.schema.unreferenced {
+        return Ok(false);
+    }
     for key in &table.schema.foreign_keys {
         if is_deferred(table, key) {
             skipped = true;
@@ -123,6 +126,31 @@ pub(super) fn check(
         }
     }
     Ok(skipped)
+}
+
+/// Whether all keys that foreign keys of other tables may refer to are still there after a
+/// transaction's changes of a table.
+pub(super) fn keeps_keys(catalog: &Catalog, own: &Changes, table: &Arc<Table>) -> Result<bool> {
+    let Some(changes) = own.get(&table.id) else {
+        return Ok(true);
+    };
+    let mine = view(own, table.id);
+    let mut known = HashSet::new();
+    for child in catalog.children(table.id) {
+        let keys = child.schema.foreign_keys.iter();
+        for key in keys.filter(|key| key.parent == table.id) {
+            if !known.insert(key.parent_columns.clone()) {
+                continue;
+            }
+            let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?;
+            for values in deleted_keys(table, changes, &key.parent_columns)? {
+                if !is_there(&[table], &mine, &still, &values)? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// A table as the catalogs have it, each version once.

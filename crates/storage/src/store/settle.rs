@@ -6,9 +6,10 @@
 
 use super::check::changed_row;
 use super::transaction::Transaction;
+use super::{keys, references};
 use crate::block::Block;
 use crate::codec::ArrayForm;
-use crate::delta::{Delta, KeyMap, LATEST, OwnChanges, RowHome};
+use crate::delta::{Delta, KeyMap, LATEST, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::scan::{Scan, ScanRequest};
@@ -84,14 +85,17 @@ impl Transaction {
     ///
     /// # Errors
     /// `Conflict` if others changed the table since the transaction began; 25001 if it
-    /// deleted rows that foreign keys may refer to; `Full` or `Io`.
+    /// deleted rows that foreign keys may refer to; 55006 if a deferred constraint does not hold; `Full` or `Io`.
     pub fn absorb(&mut self, id: TableId) -> Result<()> {
+        self.hold(id);
+        let renewed = self.renew(id);
         let table = self.table(id)?;
         let own = self.tables.get(&id).cloned();
         if own.is_none() && table.delta().is_empty() {
             return Ok(());
         }
-        if self.unchecked && own.is_some() {
+        renewed?;
+        if self.unchecked && own.is_some() && self.has_pending(&table)? {
             let message = format!(
                 "table \"{}\" cannot be altered because it has constraints that are yet to be checked",
                 table.name
@@ -99,10 +103,9 @@ impl Transaction {
             return Err(Error::invalid("55006", message)
                 .with_hint("SET CONSTRAINTS ALL IMMEDIATE checks them."));
         }
-        self.hold(id);
-        self.must_be_newest(&table)?;
         let own = own.unwrap_or_default();
-        if !own.deleted.is_empty() && !self.catalog.children(id).is_empty() {
+        if !own.deleted.is_empty() && !references::keeps_keys(&self.catalog, &self.tables, &table)?
+        {
             let message = format!(
                 "table \"{}\" cannot be altered in a transaction that has changed its rows: \
                  foreign keys refer to it",
@@ -141,19 +144,60 @@ impl Transaction {
         Ok(())
     }
 
-    /// Refuses to go on with a table that others have changed since the transaction
-    /// began, as its commit would.
-    fn must_be_newest(&self, table: &Table) -> Result<()> {
-        let Some(base) = self.base.table_by_id(table.id) else {
+    /// Whether a constraint that is to be checked at the end of the transaction does not hold for
+    /// its changes of a table as they are now.
+    fn has_pending(&self, table: &Arc<Table>) -> Result<bool> {
+        let Some(own) = self.tables.get(&table.id) else {
+            return Ok(false);
+        };
+        let view = ReadView {
+            own: Some(own.clone()),
+            own_before: u64::MAX,
+            ..ReadView::at(LATEST)
+        };
+        let keys = keys::check(table, &view, own, (0, None));
+        let checked = keys.and_then(|_| {
+            references::check(&[&self.catalog], &self.tables, table, (0, None)).map(|_| ())
+        });
+        match checked {
+            Err(error) if matches!(error.sqlstate(), "23503" | "23505") => Ok(true),
+            done => done.map(|()| false),
+        }
+    }
+
+    /// Lets the transaction have begun with a table as it is now, where the tuple mover alone has
+    /// changed it since: its rows are the same in other places.
+    ///
+    /// # Errors
+    /// `Conflict` if others have changed it since the transaction began, as its commit would say.
+    fn renew(&mut self, id: TableId) -> Result<()> {
+        let Some(base) = self.base.table_by_id(id).cloned() else {
             return Ok(());
         };
-        let latest = self.store.latest.lock();
-        let known = latest.catalog.table_by_id(table.id);
-        let same = known.is_some_and(|known| Arc::ptr_eq(known, base));
-        let last = latest.changed.get(&table.id).copied().unwrap_or(0);
-        match same && last <= self.base.timestamp() {
-            true => Ok(()),
-            false => Err(changed_row(table)),
+        let draft = self.table(id)?;
+        let known = {
+            let latest = self.store.latest.lock();
+            let last = latest.changed.get(&id).copied().unwrap_or(0);
+            let known = latest.catalog.table_by_id(id);
+            known.filter(|_| last <= self.base.timestamp()).cloned()
+        };
+        let known = known.ok_or_else(|| changed_row(&draft))?;
+        if Arc::ptr_eq(&known, &base) {
+            return Ok(());
         }
+        let renewed = draft.over(&base, &known);
+        let renewed = renewed.ok_or_else(|| changed_row(&draft))?;
+        let unchanged = Arc::ptr_eq(&self.catalog, self.base.catalog());
+        let begun = Arc::new(self.base.catalog().with_table(&known));
+        self.catalog = match unchanged {
+            true => begun.clone(),
+            false => Arc::new(self.catalog.with_table(&renewed)),
+        };
+        self.base = self.base.with_own(begun, Default::default(), None);
+        if let Some(own) = self.tables.get_mut(&id) {
+            *own = self.store.locks.renamed(id, own);
+        }
+        self.renewed.push((base, known));
+        Ok(())
     }
 }

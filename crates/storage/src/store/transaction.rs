@@ -16,7 +16,7 @@ use crate::delta::{KeyMap, OwnChanges, ReadView};
 use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::table::Table;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A transaction that has not ended; dropping it undoes it.
@@ -47,6 +47,10 @@ pub struct Transaction {
     pub(super) unchecked: bool,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,
+    /// Tables as they were when it began, and as the tuple mover has left them since.
+    pub(super) renewed: Vec<(Arc<Table>, Arc<Table>)>,
+    /// Tables whose foreign keys were left alone for a while.
+    pub(super) unreferenced: HashSet<TableId>,
 }
 
 /// A moment of a transaction that it can go back to.
@@ -57,6 +61,8 @@ pub struct Savepoint {
     added: usize,
     locked: usize,
     whole: usize,
+    deferred: Deferred,
+    unchecked: bool,
 }
 
 impl Transaction {
@@ -78,6 +84,8 @@ impl Transaction {
             checked: false,
             deferred: Deferred::default(),
             unchecked: false,
+            renewed: Vec::new(),
+            unreferenced: HashSet::new(),
         }
     }
 
@@ -143,6 +151,9 @@ impl Transaction {
     /// Keeps the tuple mover away from tables that it has other plans for.
     fn hold_changed(&mut self, draft: &Catalog) {
         for table in changed_tables(draft, &self.catalog) {
+            if table.schema.unreferenced {
+                self.unreferenced.insert(table.id);
+            }
             self.hold(table.id);
         }
     }
@@ -185,6 +196,8 @@ impl Transaction {
             added: self.added.len(),
             locked: self.locked.len(),
             whole: self.whole.len(),
+            deferred: self.deferred.clone(),
+            unchecked: self.unchecked,
         }
     }
 
@@ -193,12 +206,27 @@ impl Transaction {
     pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
         self.catalog = savepoint.catalog.clone();
         self.added.truncate(savepoint.added);
+        self.deferred.clone_from(&savepoint.deferred);
+        self.unchecked = savepoint.unchecked;
+        let mut moved = HashSet::new();
+        for (before, now) in &self.renewed {
+            let known = self.catalog.table_by_id(before.id);
+            if let Some(renewed) = known.and_then(|known| known.over(before, now)) {
+                self.catalog = Arc::new(self.catalog.with_table(&renewed));
+                moved.insert(before.id);
+            }
+        }
+        let locks = &self.store.locks;
         let tables = savepoint.tables.iter().map(|(id, (own, rows))| {
             // Rows after those are in the same fragment, which is shared.
             if let Some(fragment) = own.fragments.last() {
                 fragment.truncate(*rows);
             }
-            (*id, own.clone())
+            let own = match moved.contains(id) {
+                true => locks.renamed(*id, own),
+                false => own.clone(),
+            };
+            (*id, own)
         });
         self.tables = tables.collect();
         let free = self.locked.split_off(savepoint.locked);

@@ -11,7 +11,7 @@ use crate::block::{Block, Sketch};
 use crate::delta::{Delta, Fragment, ReadView};
 use crate::error::Result;
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
-use crate::predicate::Predicate;
+use crate::predicate::{CompareOp, Predicate};
 use crate::row::Row;
 use crate::scan::{BlockBounds, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
@@ -163,6 +163,27 @@ impl Table {
         }
     }
 
+    /// The same table with its rows where `now` has them, which has those of `before` in other
+    /// places; `None` if its own are not where `before` had them.
+    pub fn over(self: &Arc<Table>, before: &Arc<Table>, now: &Arc<Table>) -> Option<Arc<Table>> {
+        if Arc::ptr_eq(self, before) {
+            return Some(now.clone());
+        }
+        let same = self.block_ids() == before.block_ids()
+            && self.delta.first() == before.delta.first()
+            && self.former == before.former;
+        if !same {
+            return None;
+        }
+        let options = match self.options == before.options {
+            true => now.options.clone(),
+            false => self.options.clone(),
+        };
+        let blocks = now.blocks().to_vec();
+        let table = now.with(&self.name, options, blocks.clone());
+        Some(Arc::new(table.with_schema(self.schema.clone(), blocks)))
+    }
+
     /// What is done to its rows.
     pub fn activity(&self) -> &Activity {
         &self.activity
@@ -248,6 +269,27 @@ impl Table {
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
         self.with_place(|place| look_up(place, view, predicate, columns))
+    }
+
+    /// The `columns` of the rows in which those of a key have these values, NULL for NULL.
+    ///
+    /// # Errors
+    /// As [`Table::look_up`].
+    pub fn find_alike(
+        &self,
+        view: &ReadView,
+        (key, values): (&[usize], &[Option<Value>]),
+        columns: &[usize],
+    ) -> Result<Vec<(RowId, Row)>> {
+        let tests = key.iter().zip(values).map(|(column, value)| match value {
+            None => Predicate::IsNull(*column),
+            Some(value) => Predicate::Compare {
+                column: *column,
+                op: CompareOp::Eq,
+                value: value.clone(),
+            },
+        });
+        self.look_up(view, &Predicate::And(tests.collect()), columns)
     }
 
     /// The rows whose key columns equal `key`, by a look-up prepared for them.

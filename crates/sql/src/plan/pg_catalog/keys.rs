@@ -109,10 +109,14 @@ impl Over<'_> {
         };
         let condition = self.condition(index).map(|text| format!(" WHERE {text}"));
         format!(
-            "CREATE {unique}INDEX {} ON {table} USING {} ({}){}",
+            "CREATE {unique}INDEX {} ON {table} USING {} ({}){}{}",
             quoted(&index.name),
             access_method(index.kind),
             self.elements(index).join(", "),
+            match has_equal_nulls(self.table, index) {
+                true => " NULLS NOT DISTINCT",
+                false => "",
+            },
             condition.unwrap_or_default()
         )
     }
@@ -141,6 +145,7 @@ fn access_method(kind: IndexKind) -> &'static str {
         IndexKind::Csb => "btree",
         IndexKind::Inverted => "inverted",
         IndexKind::Bloom => "bloom",
+        IndexKind::Brin => "brin",
     }
 }
 
@@ -149,6 +154,12 @@ fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
     let keys = table.schema.keys.iter();
     let mut of = keys.filter(|key| key.name == index.name);
     of.next().map(|key| key.primary)
+}
+
+/// Whether an index is of a key in which NULLs are equal to each other.
+fn has_equal_nulls(table: &Table, index: &IndexDefinition) -> bool {
+    let mut keys = table.schema.keys.iter();
+    keys.any(|key| key.name == index.name && key.nulls_equal)
 }
 
 /// Whether the key of an index, if it is of one, is never deferred.
@@ -201,6 +212,7 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indnkeyatts", count.into()),
                 ("indisunique", key.is_some().into()),
                 ("indisprimary", key.unwrap_or(false).into()),
+                ("indnullsnotdistinct", has_equal_nulls(table, index).into()),
                 ("indimmediate", is_immediate(table, index).into()),
                 ("indisvalid", true.into()),
                 ("indisready", true.into()),
@@ -341,7 +353,11 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             if key.of_index {
                 continue;
             }
-            let word = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            let word = match (key.primary, key.nulls_equal) {
+                (true, _) => "PRIMARY KEY",
+                (false, false) => "UNIQUE",
+                (false, true) => "UNIQUE NULLS NOT DISTINCT",
+            };
             facts.add([
                 ("oid", number.into()),
                 ("tableoid", CONSTRAINTS.into()),
@@ -379,14 +395,17 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conname", check.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", "c".into()),
-                ("convalidated", true.into()),
+                ("convalidated", (!check.unvalidated).into()),
                 ("conrelid", one.number.into()),
                 ("conkey", numbers(&check.columns).into()),
                 ("conislocal", true.into()),
                 ("confupdtype", " ".into()),
                 ("confdeltype", " ".into()),
                 ("confmatchtype", " ".into()),
-                ("definition", format!("CHECK ({condition})").into()),
+                (
+                    "definition",
+                    format!("CHECK ({condition}){}", valid(!check.unvalidated)).into(),
+                ),
                 ("conbin", condition.into()),
             ]);
         }
@@ -408,6 +427,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 }
             }
             definition.push_str(deferred(foreign.deferral));
+            definition.push_str(valid(!foreign.unvalidated));
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),
@@ -420,7 +440,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                     "condeferred",
                     (foreign.deferral == Deferral::Initial).into(),
                 ),
-                ("convalidated", true.into()),
+                ("convalidated", (!foreign.unvalidated).into()),
                 ("conrelid", one.number.into()),
                 ("confrelid", table_number(parent).into()),
                 (
@@ -441,6 +461,14 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// The word of a constraint that rows from before it may break.
+fn valid(validated: bool) -> &'static str {
+    match validated {
+        true => "",
+        false => " NOT VALID",
+    }
+}
+
 /// Conditions of domains.
 pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
     for (schema, _, known) in relations.snapshot.user_types() {
@@ -452,10 +480,7 @@ pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
             let base = declared_type(&relations.snapshot, &domain.kind, domain.declared);
             let columns = [("value".to_owned(), base)];
             let condition = deparsed(relations, &check.condition, &columns, None);
-            let mut definition = format!("CHECK ({condition})");
-            if !check.valid {
-                definition.push_str(" NOT VALID");
-            }
+            let definition = format!("CHECK ({condition}){}", valid(check.valid));
             facts.add([
                 ("oid", (of + place).into()),
                 ("tableoid", CONSTRAINTS.into()),

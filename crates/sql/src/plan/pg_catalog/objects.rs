@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, Object, PartitionBound, PartitionStrategy, Privileges, Sequence, Table,
-    TableId, TableSchema, TypeId,
+    Catalog, Column, IndexKind, Object, PartitionBound, PartitionStrategy, Privileges, Sequence,
+    Table, TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
@@ -39,9 +39,11 @@ pub(crate) const SEQUENCES: i64 = 0xe000_0000;
 const VIEW_ROWS: i64 = 0x0800_0000;
 /// The default schema, as PostgreSQL numbers its own.
 pub(super) const PUBLIC: i64 = 2_200;
-/// Table access by heap, and by an index.
+/// Table access by heap, and by an index,
 const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
+/// and by one that blocks have no parts of.
+pub(super) const BRIN: i64 = 3580;
 
 /// A table's number.
 pub(crate) fn table_number(table: &Table) -> i64 {
@@ -397,7 +399,14 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("relname", index.name.as_str().into()),
                 ("relnamespace", namespace.into()),
                 ("relowner", owner(relations, &table.id.into()).into()),
-                ("relam", BTREE.into()),
+                (
+                    "relam",
+                    match index.kind {
+                        IndexKind::Brin => BRIN,
+                        _ => BTREE,
+                    }
+                    .into(),
+                ),
                 (
                     "relkind",
                     match table.schema.partitioned {
