@@ -405,3 +405,18 @@ fn columns_of_the_changed_table_may_name_its_schema() {
     sql.run("INSERT INTO w VALUES (1)");
     assert_eq!(sql.one("DELETE FROM w RETURNING public.w.k"), "1");
 }
+
+#[test]
+fn set_has_no_functions_that_give_rows() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
+    for value in ["generate_series(1, 2)", "1 + unnest(ARRAY[1, 2])"] {
+        let error = sql.error(&format!("UPDATE t SET a = {value}"));
+        assert_eq!(
+            (error.sqlstate.as_str(), error.message.as_str()),
+            ("0A000", "set-returning functions are not allowed in UPDATE")
+        );
+    }
+    sql.run("UPDATE t SET a = (SELECT max(x) FROM generate_series(1, 5) AS g(x))");
+    assert_eq!(sql.one("SELECT a FROM t"), "5");
+}
