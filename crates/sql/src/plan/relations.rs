@@ -47,7 +47,7 @@ pub(crate) struct Relations<'a> {
     pub(crate) described: OnceLock<Vec<Described>>,
     /// Whether columns of views are being looked for: the catalog has no rows then.
     pub(crate) describing: AtomicBool,
-    /// What is planned as if it were not there.
+    /// The object that is planned as if it were not there.
     pub(crate) without: Option<Without>,
     /// Where names without a schema are looked up, if not in the default one.
     path: Option<Vec<String>>,

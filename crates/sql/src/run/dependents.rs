@@ -1,4 +1,4 @@
-//! What depends on a function or on a type: views, defaults, generated columns, conditions and
+//! The dependents of a function or of a type: views, defaults, generated columns, conditions and
 //! indexes.
 //!
 //! Their texts are kept as they were written. Something depends on an object if it can be
@@ -32,7 +32,7 @@ enum What {
 }
 
 impl Run<'_> {
-    /// What depends on a function or a type, whose name has this last part.
+    /// The dependents of a function or a type, whose name has this last part.
     pub(super) fn dependents(&self, without: &Without, name: &str) -> Vec<Dependent> {
         let mut found = Vec::new();
         let catalog = self.snapshot.catalog();
@@ -74,7 +74,7 @@ impl Run<'_> {
         }
     }
 
-    /// What of a table depends on it.
+    /// Adds those in a table.
     fn in_table(
         &self,
         name: &Name,

@@ -162,7 +162,7 @@ impl Run<'_> {
     }
 }
 
-/// What goes with schemas, and the foreign keys that go with tables.
+/// The objects that go with schemas, and the foreign keys that go with tables.
 fn going(catalog: &Catalog, kind: ObjectType, names: &[ObjectName]) -> Result<Vec<String>> {
     let mut gone = Vec::new();
     match kind {

@@ -124,7 +124,7 @@ impl Run<'_> {
                 && matches!(&**text, Expr::Value(value)
                     if matches!(value.value, Value::SingleQuotedString(_)))
                 && is_zoned(data_type)
-                // What cannot be read says so when it is executed.
+                // A text that cannot be read says so when it is executed.
                 && let Ok(ScalarValue::TimestampMicrosecond(Some(moment), _)) = self.constant(expr)
                 && let Some(moment) = DateTime::from_timestamp_micros(moment)
                 && (1..=9999).contains(&moment.year())

@@ -66,7 +66,7 @@ pub(super) fn skipped(ast: &Ast, catalog: &Catalog) -> Result<Vec<Notice>> {
     }
 }
 
-/// What changes of a table say of columns and constraints that are there, or are not.
+/// Notices of changes of a table: of columns and constraints that are there, or are not.
 fn altered(alter: &AlterTable, catalog: &Catalog) -> Result<Vec<Notice>> {
     let name = table_name(&alter.name)?;
     let Some(table) = catalog.table(&name.schema, &name.name) else {

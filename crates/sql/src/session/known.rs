@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::values::styles::{self, BYTEA_OUTPUT, DATE_STYLE, FLOAT_DIGITS, INTERVAL_STYLE};
 
-/// What is told of a parameter that changes nothing.
+/// The description of a parameter that changes nothing.
 pub(crate) const IDLE: &str = "It is accepted for clients of PostgreSQL and has no effect.";
 
 /// A parameter.
