@@ -32,7 +32,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whit
 
 use crate::error::{Error, Position, Result};
 
-pub(crate) use self::create::executed;
+pub(crate) use self::create::{executed, is_without_data};
 use self::edits::Edits;
 pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;

@@ -32,7 +32,11 @@ type Read<T> = Result<T, ParserError>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Utility {
     /// REINDEX of a kind of thing, and its name.
-    Reindex { kind: String, name: Option<String> },
+    Reindex {
+        kind: String,
+        name: Option<String>,
+        concurrently: bool,
+    },
     /// CLUSTER of a table, or of all.
     Cluster {
         table: Option<String>,
@@ -355,7 +359,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             let Some(kind) = kind else {
                 return parser.expected_ref("INDEX or TABLE", parser.peek_token_ref());
             };
-            takes(parser, &["CONCURRENTLY"]);
+            let concurrently = takes(parser, &["CONCURRENTLY"]);
             let none = matches!(parser.peek_token_ref().token, Token::EOF | Token::SemiColon)
                 && matches!(kind, "DATABASE" | "SYSTEM");
             let name = match none {
@@ -365,6 +369,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             Utility::Reindex {
                 kind: kind.to_owned(),
                 name,
+                concurrently,
             }
         }
         "CLUSTER" => {
@@ -386,9 +391,15 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         "DROP" => {
             let kind = NONE.iter().find(|words| are(parser, 1, words));
-            let Some(kind) = kind.filter(|words| words[0] != "ROUTINE") else {
+            let Some(kind) = kind else {
                 return Ok(None);
             };
+            if kind[0] == "ROUTINE" {
+                rest(parser);
+                return Utility::Unsupported("DROP ROUTINE".to_owned())
+                    .in_tree()
+                    .map(Some);
+            }
             skip(parser, kind.len() + 1);
             let if_exists = takes(parser, &["IF", "EXISTS"]);
             let what = rest(parser);
@@ -532,6 +543,7 @@ mod tests {
                 Utility::Reindex {
                     kind: "TABLE".to_owned(),
                     name: Some("t".to_owned()),
+                    concurrently: true,
                 },
             ),
         ] {

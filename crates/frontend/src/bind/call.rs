@@ -49,6 +49,52 @@ fn nested() -> Error {
     Error::new("42803", "aggregate function calls cannot be nested")
 }
 
+/// The arguments of a function that gives rows, where some are told by their names.
+///
+/// # Errors
+/// `42883` for other names, or too few arguments; `0A000` for functions whose names are not known.
+pub(super) fn in_order(
+    name: &str,
+    positional: Vec<Expr>,
+    named: Vec<(String, Expr)>,
+) -> Result<Vec<Expr>> {
+    if named.is_empty() {
+        return Ok(positional);
+    }
+    let Some(known) = crate::functions::names_of_rows(name) else {
+        let message = format!("named arguments of {name} are not supported");
+        return Err(Error::unsupported(message));
+    };
+    let given = positional.len();
+    let mut arguments: Vec<Option<Expr>> = positional.into_iter().map(Some).collect();
+    arguments.resize(known.len().max(given), None);
+    let types: Vec<Type> = arguments
+        .iter()
+        .flatten()
+        .map(|one| one.ty.clone())
+        .collect();
+    let types = || {
+        let named = named.iter().map(|(_, value)| value.ty.clone());
+        types.iter().cloned().chain(named).collect::<Vec<Type>>()
+    };
+    for (parameter, value) in &named {
+        let place = known.iter().position(|(known, _)| known == parameter);
+        match place.filter(|place| *place >= given && arguments[*place].is_none()) {
+            Some(place) => arguments[place] = Some(value.clone()),
+            None => return Err(unresolved(name, &types(), Unresolved::None)),
+        }
+    }
+    let mut all = Vec::with_capacity(arguments.len());
+    for (argument, (_, default)) in arguments.into_iter().zip(known) {
+        let default = default.map(|text| Expr::text(text, Type::Unknown));
+        match argument.or(default) {
+            Some(argument) => all.push(argument),
+            None => return Err(unresolved(name, &types(), Unresolved::None)),
+        }
+    }
+    Ok(all)
+}
+
 impl Binder<'_> {
     /// A call.
     pub(super) fn bind_call(&mut self, call: &Function) -> Result<Expr> {
@@ -281,6 +327,11 @@ impl Binder<'_> {
             return self.value_of_call(called);
         }
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
+            let mut named = Vec::with_capacity(written.named.len());
+            for (parameter, value) in &written.named {
+                named.push((parameter.clone(), self.bind_expr(value)?));
+            }
+            let arguments = in_order(name, arguments, named)?;
             return self.set_returning(name, tables, arguments);
         }
         if !written.named.is_empty() {
@@ -902,6 +953,18 @@ impl Binder<'_> {
         let parts = call.arguments.iter().chain(&call.filter).chain(order);
         let level = self.level_of(parts.clone(), unused)?;
         self.check_placed("aggregate functions", level, parts.chain(&call.direct))?;
+        if !call.direct.is_empty() && self.level_of(call.direct.iter(), self.unused.len())? > level
+        {
+            let mut reads = HashSet::new();
+            call.direct.iter().for_each(|expr| expr.read(&mut reads));
+            if !reads.is_empty() {
+                return Err(Error::new(
+                    "42803",
+                    "outer-level aggregate cannot contain a lower-level variable in its direct \
+                     arguments",
+                ));
+            }
+        }
         let scope = &self.scopes[level];
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)
@@ -1065,9 +1128,7 @@ impl Binder<'_> {
             }
             for key in &mut order {
                 let listed = written_arguments.iter().zip(&converted);
-                let mut listed = listed.filter(|(argument, converted)| {
-                    **argument == key.expr || **converted == key.expr
-                });
+                let mut listed = listed.filter(|(argument, _)| **argument == key.expr);
                 let Some((_, argument)) = listed.next() else {
                     return Err(Error::new(
                         "42P10",

@@ -7,6 +7,7 @@ use sqlparser::ast::{
     TableSampleUnit, TableWithJoins,
 };
 
+use super::call::in_order;
 use super::function::{Called, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
@@ -1196,13 +1197,15 @@ impl Binder<'_> {
                 return Ok(Functioned::Plan(plan));
             }
         }
-        if !named.is_empty() {
+        if tables.is_empty() && !named.is_empty() {
             return Err(Error::unsupported(format!(
                 "named arguments of {last} in FROM are not supported"
             ))
             .at(position));
         }
         if !tables.is_empty() {
+            let arguments =
+                in_order(&last, arguments, named).map_err(|error| error.at(position))?;
             let call = self.table_call(&last, tables, arguments);
             let mut call = call.map_err(|error| error.at(position))?;
             let is_record =

@@ -316,9 +316,12 @@ impl Binder<'_> {
                 ..
             } => {
                 let (mut arguments, mut parameters) = (arguments, parameters);
+                let mut returns = returns;
                 if *gathers {
+                    // The digits of the first value are not those of the others.
+                    returns = returns.base();
                     let before = places.len().saturating_sub(1);
-                    let element = parameters.get(before).cloned().unwrap_or(Type::Text);
+                    let element = parameters.get(before).map_or(Type::Text, Type::base);
                     let elements = arguments.split_off(before).into_iter();
                     let elements =
                         elements.map(|one| self.coerce(one, &element, Coercion::Implicit));

@@ -740,6 +740,12 @@ impl Binder<'_> {
                     items.push(Item { name, expr });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
+                    // The name of a whole row is passed over.
+                    if let Some(row) = starred(expr) {
+                        let value = self.bind_expr(&row)?;
+                        items.extend(fields_of(value)?.iter().map(item_of));
+                        continue;
+                    }
                     let name = fold(alias);
                     let expr = self.list_expr(expr, &items)?;
                     items.push(Item { name, expr });

@@ -243,6 +243,10 @@ fn refusals_have_postgresqls_words() {
             "0A000 OVER is not supported for ordered-set aggregate percentile_cont",
         ),
         (
+            "SELECT (SELECT percentile_disc(x) WITHIN GROUP (ORDER BY a) FROM (VALUES (0.5)) AS v(x)) FROM t",
+            "42803 outer-level aggregate cannot contain a lower-level variable in its direct arguments",
+        ),
+        (
             "SELECT percentile_cont(DISTINCT 0.5) WITHIN GROUP (ORDER BY a) FROM t",
             "42601 cannot use DISTINCT with WITHIN GROUP",
         ),
@@ -867,6 +871,8 @@ fn forms_of_duckdb_say_what_is_wrong_with_them() {
         ("PIVOT t ON a IN (1) USING sum(c)", "accepted"),
         ("UNPIVOT t ON a, c", "accepted"),
         ("SUMMARIZE t", "accepted"),
+        ("SUMMARIZE VALUES (1.0), (2)", "accepted"),
+        ("SUMMARIZE (SELECT 1)", "accepted"),
         ("SELECT * FROM t POSITIONAL JOIN s", "accepted"),
     ] {
         assert_eq!(refusal(sql), expected, "{sql}");

@@ -505,6 +505,15 @@ pub fn chapters() -> impl Iterator<Item = (&'static str, Catalogue)> {
     })
 }
 
+/// The parameters of a function that gives rows, each with its name and its default, if they
+/// have names.
+pub(crate) fn names_of_rows(name: &str) -> Option<&'static [(&'static str, Option<&'static str>)]> {
+    match name {
+        "jsonb_path_query" | "jsonb_path_query_tz" => Some(&json::PATH_PARAMETERS),
+        _ => None,
+    }
+}
+
 /// The catalogue of every session.
 pub fn catalogue() -> &'static Catalogue {
     static ALL: LazyLock<Catalogue> = LazyLock::new(|| {

@@ -52,6 +52,17 @@ impl Kind {
 /// Characters of an operator, at most: of many signs in a row each looks so far.
 const LONGEST: usize = 64;
 
+/// Bytes of a name, at most: what is behind them is cut off.
+pub(super) const NAME: usize = 63;
+
+/// The part of a name that is kept. Names that stand for forms are none.
+pub(super) fn kept_name(name: &str) -> &str {
+    match name.len() > NAME && !name.starts_with(super::marks::FIRST) {
+        true => &name[..name.floor_char_boundary(NAME)],
+        false => name,
+    }
+}
+
 /// The characters of operators.
 const OPERATOR: &str = "+-*/<>=~!@#%^&|`?";
 
@@ -63,6 +74,20 @@ const SIGNED: &str = "~!@#%^&|`?";
 /// # Errors
 /// `42601` and others, with the place.
 pub(super) fn lexemes(sql: &str) -> Result<Vec<Lexeme>> {
+    let mut all = whole(sql)?;
+    for lexeme in &mut all {
+        if let Kind::Word(name) | Kind::Quoted(name) = &mut lexeme.kind {
+            name.truncate(kept_name(name).len());
+        }
+    }
+    Ok(all)
+}
+
+/// The same with names of any length.
+///
+/// # Errors
+/// As [`lexemes`].
+pub(super) fn whole(sql: &str) -> Result<Vec<Lexeme>> {
     let mut scanner = Scanner {
         sql,
         at: 0,

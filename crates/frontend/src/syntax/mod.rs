@@ -62,6 +62,37 @@ pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
     read(sql, &lexemes, |reader| reader.statements())
 }
 
+/// The names of a text that are longer than names may be, each with the part of it that is read.
+pub fn cut_names(sql: &str) -> Vec<(String, String)> {
+    if !may_cut(sql) {
+        return Vec::new();
+    }
+    let all = lexeme::whole(sql).unwrap_or_default().into_iter();
+    let cut = all.filter_map(|lexeme| match lexeme.kind {
+        Kind::Word(name) | Kind::Quoted(name) => {
+            let kept = lexeme::kept_name(&name).to_owned();
+            (kept != name).then_some((name, kept))
+        }
+        _ => None,
+    });
+    cut.collect()
+}
+
+/// Whether a text may have a name that is cut: a row of many bytes that could be one.
+fn may_cut(sql: &str) -> bool {
+    let mut length = 0;
+    sql.bytes().any(|byte| {
+        // A name in quotes may have anything in it.
+        length = match byte {
+            b'"' => return sql.len() > lexeme::NAME,
+            byte if byte.is_ascii_alphanumeric() || !byte.is_ascii() => length + 1,
+            b'_' | b'$' => length + 1,
+            _ => 0,
+        };
+        length > lexeme::NAME
+    })
+}
+
 /// Reads lexemes where there is room: those of few levels here, others on a great stack.
 fn read(
     sql: &str,

@@ -90,7 +90,15 @@ async fn copy_to(
 /// The query whose rows COPY … TO writes.
 fn query_of(run: &Run<'_>, source: &CopySource) -> Result<Ast> {
     match source {
-        CopySource::Query(query) => Ok(Ast::Query(query.clone())),
+        CopySource::Query(query) => {
+            let ast = Ast::Query(query.clone());
+            match crate::statement::Statement::of(ast.clone()).returns_rows() {
+                true => Ok(ast),
+                false => Err(Error::unsupported(
+                    "COPY query must have a RETURNING clause",
+                )),
+            }
+        }
         CopySource::Table {
             table_name: name,
             columns,

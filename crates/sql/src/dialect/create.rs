@@ -10,13 +10,37 @@
 //! | `CHECK (…) NO INHERIT` | `CHECK (…)`: no table inherits |
 //! | `CREATE RECURSIVE VIEW v (a) AS query` | `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (query) SELECT a FROM v` |
 
-use datafusion::sql::sqlparser::ast::ObjectName;
+use datafusion::sql::sqlparser::ast::{ObjectName, Query, SetExpr, TableFactor};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 use freestone_frontend::syntax::marks;
 
 use super::edits::Edits;
 use super::{is_blank, words};
+
+/// The alias of a query of which CREATE TABLE AS takes no rows.
+const NO_DATA: &str = "no data";
+
+/// Whether a query of CREATE TABLE AS is WITH NO DATA.
+pub(crate) fn is_without_data(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let [from] = select.from.as_slice() else {
+        return false;
+    };
+    match &from.relation {
+        TableFactor::Derived {
+            alias: Some(alias),
+            subquery,
+            ..
+        } => {
+            let named = alias.name.quote_style.is_some() && alias.name.value == NO_DATA;
+            named && query.limit_clause.is_some() || is_without_data(subquery)
+        }
+        _ => false,
+    }
+}
 
 /// The statement that a call stands for EXECUTE of.
 pub(crate) fn executed(name: &ObjectName) -> Option<&str> {
@@ -236,7 +260,7 @@ fn as_query(tokens: &[TokenWithSpan], table: usize, end: usize, edits: &mut Edit
     for token in [
         made(Token::RParen),
         word("AS"),
-        made(Token::make_word("no data", Some('"'))),
+        made(Token::make_word(NO_DATA, Some('"'))),
         word("LIMIT"),
         made(Token::Number("0".to_owned(), false)),
     ] {

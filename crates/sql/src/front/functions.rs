@@ -23,17 +23,9 @@ use crate::types::type_of;
 /// A function of DataFusion as one of the front, of any arguments that it takes.
 pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {
     let of_types = Arc::clone(function);
-    let kernel = Arc::clone(function);
-    let kernel: Kernel =
-        Arc::new(move |call, columns| called(&kernel, call, columns).map_err(front_error));
     Arc::new(Scalar {
         name,
-        // All of them take something, but for the last number that was taken.
-        parameters: match name {
-            "lastval" => Vec::new(),
-            "nextval" | "currval" | "setval" => vec![Type::Text],
-            _ => vec![Type::Any],
-        },
+        parameters: vec![Type::Any],
         variadic: Some(Type::Any),
         names: &[],
         defaults: &[],
@@ -46,23 +38,32 @@ pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scal
             Stability::Volatile => Volatility::Volatile,
         },
         strict: false,
-        kernel,
+        kernel: kernel_of(function),
     })
 }
 
-/// The overloads of a function of sequences that take a sequence by its number, as in
-/// `nextval(oid::regclass)`; none of other functions.
-pub(super) fn of_numbers(
+/// The overloads of a function of sequences: each takes a sequence by its name, and by its
+/// number, as in `nextval(oid::regclass)`.
+pub(super) fn of_sequences(
     name: &'static str,
     function: &Arc<ScalarUDF>,
     catalog: &Arc<Catalog>,
 ) -> Vec<Arc<Scalar>> {
     let more: &[&[Type]] = match name {
-        "nextval" | "currval" => &[&[]],
         "setval" => &[&[Type::Int8], &[Type::Int8, Type::Bool]],
-        _ => &[],
+        "lastval" => {
+            let kernel = kernel_of(function);
+            return vec![Arc::new(scalar(name, &[], Type::Int8, kernel).volatile())];
+        }
+        _ => &[&[]],
     };
-    let all = more.iter().map(|more| {
+    let by_name = more.iter().map(|more| {
+        let mut parameters = vec![Type::Text];
+        parameters.extend_from_slice(more);
+        let kernel = kernel_of(function);
+        Arc::new(scalar(name, &parameters, Type::Int8, kernel).volatile())
+    });
+    let by_number = more.iter().map(|more| {
         let mut parameters = vec![Type::Reg(Reg::Class)];
         parameters.extend_from_slice(more);
         let mut types = parameters.clone();
@@ -94,7 +95,12 @@ pub(super) fn of_numbers(
         });
         Arc::new(scalar(name, &parameters, Type::Int8, kernel).volatile())
     });
-    all.collect()
+    by_name.chain(by_number).collect()
+}
+
+fn kernel_of(function: &Arc<ScalarUDF>) -> Kernel {
+    let function = Arc::clone(function);
+    Arc::new(move |call, columns| called(&function, call, columns).map_err(front_error))
 }
 
 /// The full name of a sequence by its number, as a text has it.

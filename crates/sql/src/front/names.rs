@@ -22,7 +22,7 @@ use super::about_rows;
 use super::advisory;
 use super::declared::{self, type_of_stored};
 use super::expression::terms_of;
-use super::functions::{front_error, of_numbers, wrapped};
+use super::functions::{front_error, of_sequences, wrapped};
 use super::objects::Numbers;
 use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
@@ -393,11 +393,17 @@ impl Catalog for Names<'_> {
 
     fn named_type(&self, schema: Option<&str>, name: &str) -> Option<Type> {
         let name = Self::name(schema, name, None);
+        if self.relations.is_without_type(&name.schema, &name.name) {
+            return None;
+        }
         declared::named_type(&self.relations.snapshot, &name.schema, &name.name)
     }
 
     fn domain(&self, schema: Option<&str>, name: &str) -> FrontResult<Option<Arc<Domain>>> {
         let name = Self::name(schema, name, None);
+        if self.relations.is_without_type(&name.schema, &name.name) {
+            return Ok(None);
+        }
         let found = declared::domain(&self.relations.snapshot, &name.schema, &name.name);
         Ok(found.map_err(front_error)?.map(Arc::new))
     }
@@ -409,15 +415,13 @@ impl Catalog for Names<'_> {
         let numbers = || state.config().get_extension::<TakenNumbers>();
         let (rights, own) = (relations.own_rights(), relations.own_schema());
         let found = sequences::function(name, (catalog, rights), own.as_deref(), numbers);
-        let found = found.or_else(|| settings::function(name, state));
-        let names = sequences::NAMES.into_iter().chain(settings::NAMES);
-        let mut known = names.filter(|known| *known == name);
+        if let (Some(function), Some(name)) = (found, sequences::known(name)) {
+            return of_sequences(name, &function, catalog);
+        }
+        let found = settings::function(name, state);
+        let mut known = settings::NAMES.into_iter().filter(|known| *known == name);
         match (found, known.next()) {
-            (Some(function), Some(name)) => {
-                let mut all = vec![wrapped(name, &function)];
-                all.extend(of_numbers(name, &function, catalog));
-                all
-            }
+            (Some(function), Some(name)) => vec![wrapped(name, &function)],
             _ if name.contains("_advisory_") => {
                 let all = advisory::functions(name, state).into_iter();
                 all.map(Arc::new).collect()
@@ -453,7 +457,10 @@ impl Catalog for Names<'_> {
         if let Some(known) = self.functions.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let found = routine::functions(snapshot, (schema, name), self).map_err(front_error)?;
+        let found = routine::functions(snapshot, (schema, name), self, |signature| {
+            !self.relations.is_without_function(schema, signature)
+        });
+        let found = found.map_err(front_error)?;
         if !found.is_empty() {
             let rights = self.relations.rights();
             rights.use_schema(snapshot, schema).map_err(front_error)?;

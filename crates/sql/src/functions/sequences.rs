@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array};
+use datafusion::arrow::array::{Array, ArrayRef, Int64Array, Int64Builder};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::ScalarValue;
@@ -23,7 +23,12 @@ use crate::rights::{Rights, denied};
 use crate::session::{PG_TEMP, TakenNumbers};
 
 /// Their names.
-pub(crate) const NAMES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
+const NAMES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
+
+/// The name, if it is one of theirs.
+pub(crate) fn known(name: &str) -> Option<&'static str> {
+    NAMES.into_iter().find(|known| *known == name)
+}
 
 /// The function of that name over a catalog; `None` if it is not one of these. `own` is the
 /// schema of the session's temporary sequences.
@@ -33,7 +38,7 @@ pub(crate) fn function(
     own: Option<&str>,
     numbers: impl FnOnce() -> Option<Arc<TakenNumbers>>,
 ) -> Option<Arc<ScalarUDF>> {
-    let name = NAMES.into_iter().find(|known| *known == name)?;
+    let name = known(name)?;
     let signature = match name {
         "lastval" => Signature::nullary(Volatility::Volatile),
         _ => Signature::user_defined(Volatility::Volatile),
@@ -183,14 +188,19 @@ impl SequenceFunction {
         };
         let (names, numbers) = (names.as_string_view(), values.as_primitive::<Int64Type>());
         let given = given.as_ref().map(|given| given.as_boolean());
+        let mut set = Int64Builder::with_capacity(rows);
         for row in 0..rows {
-            if names.is_valid(row) && numbers.is_valid(row) {
-                let given = given.is_none_or(|given| given.value(row));
-                let sequence = self.sequence(names.value(row))?;
-                self.numbers.set(sequence, numbers.value(row), given)?;
+            let known = given.is_none_or(|given| given.is_valid(row));
+            if !known || names.is_null(row) || numbers.is_null(row) {
+                set.append_null();
+                continue;
             }
+            let given = given.is_none_or(|given| given.value(row));
+            let sequence = self.sequence(names.value(row))?;
+            self.numbers.set(sequence, numbers.value(row), given)?;
+            set.append_value(numbers.value(row));
         }
-        Ok(values)
+        Ok(Arc::new(set.finish()))
     }
 }
 

@@ -24,6 +24,13 @@ use crate::session::{ClientSettings, Lent, temporary_schema};
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;
 
+/// A function or a type, by its schema and its signature or name.
+#[derive(Clone, Debug)]
+pub(crate) enum Without {
+    Function(String, String),
+    Type(String, String),
+}
+
 /// The tables, views, files and functions that a statement can name.
 pub(crate) struct Relations<'a> {
     pub(crate) state: &'a SessionState,
@@ -40,6 +47,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) described: OnceLock<Vec<Described>>,
     /// Whether columns of views are being looked for: the catalog has no rows then.
     pub(crate) describing: AtomicBool,
+    /// The object that is planned as if it were not there.
+    pub(crate) without: Option<Without>,
     /// Where names without a schema are looked up, if not in the default one.
     path: Option<Vec<String>>,
     /// Names of the views being expanded.
@@ -64,7 +73,31 @@ impl<'a> Relations<'a> {
             open_views: Mutex::default(),
             described: OnceLock::new(),
             describing: AtomicBool::new(false),
+            without: None,
         }
+    }
+
+    /// Everything, whoever may read it, but for one object.
+    pub(crate) fn of_all(
+        state: &'a SessionState,
+        snapshot: Snapshot,
+        without: Option<&Without>,
+    ) -> Self {
+        Self {
+            rights: Mutex::new(vec![Rights::All]),
+            without: without.cloned(),
+            ..Self::new(state, snapshot)
+        }
+    }
+
+    /// Whether a function of a schema is planned as if it were not there.
+    pub(crate) fn is_without_function(&self, schema: &str, signature: &str) -> bool {
+        matches!(&self.without, Some(Without::Function(of, known)) if of == schema && known == signature)
+    }
+
+    /// Whether a type of a schema is.
+    pub(crate) fn is_without_type(&self, schema: &str, name: &str) -> bool {
+        matches!(&self.without, Some(Without::Type(of, known)) if of == schema && known == name)
     }
 
     /// The schemas in which a name without one is looked up; `None` for the default one. The

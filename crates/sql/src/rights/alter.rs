@@ -9,7 +9,7 @@ use freestone_storage::{Catalog, Object, Privileges};
 
 use super::Rights;
 use crate::error::Result;
-use crate::names::{schema_name, table_name};
+use crate::names::{schema_name, shown_schema, table_name};
 use crate::run::commented;
 
 /// Refuses a statement that rights do not reach for.
@@ -169,7 +169,7 @@ fn dropped(
         let name = schema_name(written)?;
         let object = Object::schema(&name);
         return match catalog.has_schema(&name) {
-            true => rights.owner("schema", &name, &object),
+            true => rights.owner("schema", shown_schema(&name), &object),
             false => Ok(()),
         };
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use freestone_storage::{Catalog, FIRST_ROLE, Object, Privileges, RoleId, Roles, Table};
 
 use crate::error::{Error, Result};
-use crate::names::Name;
+use crate::names::{Name, shown_schema};
 
 pub(crate) use files::{readable, writable};
 pub(crate) use identity::{Identity, Who};
@@ -161,7 +161,7 @@ impl Rights {
     pub(crate) fn schema(&self, schema: &str, asked: Privileges) -> Result<()> {
         match self.may(&Object::schema(schema), asked) {
             true => Ok(()),
-            false => Err(denied("schema", schema)),
+            false => Err(denied("schema", shown_schema(schema))),
         }
     }
 

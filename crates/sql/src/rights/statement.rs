@@ -118,6 +118,10 @@ pub(crate) enum RoleStatement {
     SetRole(Option<String>),
     /// SET SESSION AUTHORIZATION; `None` for who has connected.
     SetSession(Option<String>),
+    /// RESET ROLE.
+    ResetRole,
+    /// RESET SESSION AUTHORIZATION.
+    ResetSession,
     /// What is understood and refused.
     Unsupported(String),
 }

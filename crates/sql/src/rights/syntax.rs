@@ -65,7 +65,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         ("SET", "LOCAL", "ROLE") => unsupported(parser, "SET LOCAL ROLE"),
         ("RESET", "ROLE", _) => {
             skip(parser, 2);
-            RoleStatement::SetRole(None)
+            RoleStatement::ResetRole
         }
         ("SET", "SESSION", "AUTHORIZATION") => {
             skip(parser, 3);
@@ -73,7 +73,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         ("RESET", "SESSION", "AUTHORIZATION") => {
             skip(parser, 3);
-            RoleStatement::SetSession(None)
+            RoleStatement::ResetSession
         }
         ("ALTER", "TABLE" | "VIEW" | "SEQUENCE" | "SCHEMA" | "TYPE" | "DOMAIN", _) => {
             match parser.maybe_parse(owner)? {

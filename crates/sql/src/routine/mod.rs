@@ -355,10 +355,12 @@ pub(crate) fn functions(
     catalog: &Catalog,
     (schema, name): (&str, &str),
     known: &dyn Known,
+    is_there: impl Fn(&str) -> bool,
 ) -> Result<Vec<Arc<SqlFunction>>> {
     let all = of_name(catalog, schema, name)?;
     let all = all
         .iter()
+        .filter(|routine| is_there(&routine.signature()))
         .map(|routine| Ok(Arc::new(routine.function(known)?)));
     all.collect()
 }

@@ -1,11 +1,13 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Visit, Visitor,
 };
+use freestone_frontend::functions::catalogue;
 use freestone_storage::{Catalog, Column, Table};
 
 use super::change::Changed;
@@ -114,6 +116,10 @@ pub(super) fn assigned_columns(
             }
         }
     }
+    if given.iter().any(|(_, value)| gives_rows(value)) {
+        let message = "set-returning functions are not allowed in UPDATE";
+        return Err(Error::unsupported(message));
+    }
     let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
     let places = columns_named(&table.schema, name, &names).map_err(|error| {
         if error.sqlstate == "42701" {
@@ -143,6 +149,43 @@ pub(super) fn assigned_columns(
         }
     });
     assigned.collect()
+}
+
+/// Whether an expression calls a function that gives rows, outside of its sub-queries.
+fn gives_rows(expr: &Expr) -> bool {
+    struct Calls {
+        queries: usize,
+    }
+    impl Visitor for Calls {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            self.queries += 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            self.queries -= 1;
+            ControlFlow::Continue(())
+        }
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            let name = match expr {
+                Expr::Function(call) if self.queries == 0 => call.name.0.last(),
+                _ => None,
+            };
+            let name = name.and_then(|part| part.as_ident()).map(fold);
+            let known = name.is_some_and(|name| {
+                let all = catalogue();
+                !all.tables(&name).is_empty() && all.functions(&name).is_empty()
+            });
+            match known {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        }
+    }
+    expr.visit(&mut Calls { queries: 0 }).is_break()
 }
 
 /// The values of `ROW(…)`.

@@ -21,7 +21,7 @@ use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front;
 use crate::ingest::{self, Checks, Target};
-use crate::names::{Name, fold, schema_name, table_name};
+use crate::names::{Name, fold, schema_name, shown_schema, table_name};
 use crate::session::Outcome;
 use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 
@@ -51,7 +51,10 @@ impl Run<'_> {
         }
         self.check_free(&name, create.or_replace)?;
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
-            return Ok(Outcome::done("CREATE TABLE"));
+            return Ok(Outcome::done(match create.query {
+                Some(_) => "CREATE TABLE AS",
+                None => "CREATE TABLE",
+            }));
         }
         let is_temporary = self.session.temporary_schema() == Some(&name.schema);
         let on_commit = match create.on_commit {
@@ -179,10 +182,11 @@ impl Run<'_> {
         let declared = (schema, Vec::new());
         let blocks = (None, written.into_blocks());
         let rows = self.commit_table(create, &name, declared, options, blocks)?;
-        Ok(Outcome::Done {
-            tag: format!("SELECT {rows}"),
-            rows,
-        })
+        let tag = match crate::dialect::is_without_data(query) {
+            true => "CREATE TABLE AS".to_owned(),
+            false => format!("SELECT {rows}"),
+        };
+        Ok(Outcome::Done { tag, rows })
     }
 
     /// A view of that name is in the way, and so is a table unless replaced.
@@ -286,11 +290,9 @@ impl Run<'_> {
 
 /// `3F000`, with the nearest schema.
 pub(super) fn unknown_schema(catalog: &freestone_storage::Catalog, name: &str) -> Error {
-    Error::new("3F000", format!("schema \"{name}\" does not exist")).with_hint_opt(did_you_mean(
-        "schema",
-        name,
-        catalog.schemas(),
-    ))
+    let message = format!("schema \"{}\" does not exist", shown_schema(name));
+    let known = catalog.schemas().map(shown_schema);
+    Error::new("3F000", message).with_hint_opt(did_you_mean("schema", name, known))
 }
 
 /// Clauses of other systems, refused by name.

@@ -256,7 +256,14 @@ impl<'a> Declared<'a> {
             let Expr::Identifier(ident) = &column.column.expr else {
                 return Err(Error::unsupported("a key is made of plain columns"));
             };
-            indexes.push(self.place(ident, "key")?);
+            let place = self.place(ident, "key")?;
+            if indexes.contains(&place) {
+                let kind = if primary { "primary key" } else { "unique" };
+                let name = fold(ident);
+                let message = format!("column \"{name}\" appears twice in {kind} constraint");
+                return Err(Error::new("42701", message).at(position(ident)));
+            }
+            indexes.push(place);
         }
         self.schema.keys.push(Key {
             name: name.map(fold).unwrap_or_default(),

@@ -1,15 +1,16 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
 use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
-use freestone_storage::{Catalog, CatalogEdit, MoverHold};
+use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId};
 
 use super::Run;
 use super::composite::with_users;
 use super::create::unknown_schema;
+use super::dependents::cascades;
 use super::redeclare::written;
 use super::sequence::drop_sequence;
 use crate::error::{Error, Result};
-use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
+use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, shown_schema, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
 use crate::statement::parse_one;
@@ -94,7 +95,11 @@ impl Run<'_> {
             ObjectType::Index => self.columns_may_go(names)?,
             _ => Vec::new(),
         };
+        let mut gone = Vec::new();
         self.edit(|edit| {
+            if *cascade {
+                gone = going(edit.catalog(), *object_type, names)?;
+            }
             for index in &beside {
                 edit.drop_index(&index.schema, &index.name)?;
             }
@@ -131,7 +136,10 @@ impl Run<'_> {
                         if name == DEFAULT_SCHEMA {
                             return Err(Error::new(
                                 "2BP01",
-                                format!("cannot drop schema \"{name}\": it is the default schema"),
+                                format!(
+                                    "cannot drop schema \"{}\": it is the default schema",
+                                    shown_schema(&name)
+                                ),
                             ));
                         }
                         if edit.catalog().schemas().any(|known| known == name) {
@@ -147,8 +155,75 @@ impl Run<'_> {
             }
             Ok(())
         })?;
+        if let Some(notice) = cascades(&gone) {
+            self.session.notify(notice);
+        }
         Ok(Outcome::done(format!("DROP {object_type}")))
     }
+}
+
+/// The objects that go with schemas, and the foreign keys that go with tables.
+fn going(catalog: &Catalog, kind: ObjectType, names: &[ObjectName]) -> Result<Vec<String>> {
+    let mut gone = Vec::new();
+    match kind {
+        ObjectType::Schema => {
+            for written in names {
+                let schema = schema_name(written)?;
+                let shown = |name: &str| Name::new(&schema, name);
+                let tables = catalog.tables(&schema).into_iter();
+                // Partitions go with their tables.
+                let tables = tables.filter(|table| table.schema.partition.is_none());
+                gone.extend(tables.map(|table| format!("table {}", shown(&table.name))));
+                let views = catalog.views(&schema).into_iter();
+                gone.extend(views.map(|view| format!("view {}", shown(&view.name))));
+                let sequences = catalog
+                    .all_sequences()
+                    .filter(|(of, sequence)| *of == schema && !numbers_rows(catalog, sequence.id));
+                gone.extend(
+                    sequences.map(|(_, sequence)| format!("sequence {}", shown(&sequence.name))),
+                );
+                let types = catalog.user_types().filter(|(of, ..)| *of == schema);
+                gone.extend(types.map(|(_, name, _)| format!("type {}", shown(name))));
+                let functions = catalog.functions(&schema);
+                gone.extend(
+                    functions.map(|(signature, _)| format!("function {}", shown(signature))),
+                );
+            }
+        }
+        ObjectType::Table => {
+            let names = names.iter().map(table_name);
+            let names = names.collect::<Result<Vec<Name>>>()?;
+            let dropped: Vec<_> = names
+                .iter()
+                .filter_map(|name| catalog.table(&name.schema, &name.name))
+                .map(|table| table.id)
+                .collect();
+            for (schema, child) in catalog.all_tables() {
+                if dropped.contains(&child.id) || child.schema.partition.is_some() {
+                    continue;
+                }
+                let keys = child.schema.foreign_keys.iter();
+                let keys = keys.filter(|key| dropped.contains(&key.parent));
+                let child = Name::new(schema, &child.name);
+                gone.extend(keys.map(|key| format!("constraint {} on table {child}", key.name)));
+            }
+        }
+        _ => {}
+    }
+    Ok(gone)
+}
+
+/// Whether a sequence is that of an identity column.
+fn numbers_rows(catalog: &Catalog, sequence: SequenceId) -> bool {
+    let mut tables = catalog.all_tables();
+    tables.any(|(_, table)| {
+        let mut columns = table.schema.columns.iter();
+        columns.any(|column| {
+            column
+                .identity
+                .is_some_and(|identity| identity.sequence == sequence)
+        })
+    })
 }
 
 /// Refuses to drop a schema with a type that a column or a type of another is of.

@@ -1,9 +1,10 @@
 //! CREATE FUNCTION and CREATE MACRO, ALTER FUNCTION, DROP FUNCTION.
 
 use datafusion::sql::sqlparser::ast::{
-    ArgMode, ArrayElemTypeDef, CreateFunction, CreateFunctionBody, DataType, DropFunction, Expr,
-    FunctionBehavior, FunctionCalledOnNull, FunctionDefinitionSetParam, FunctionParallel,
-    FunctionReturnType, FunctionSecurity, FunctionSetValue, OperateFunctionArg, Value,
+    ArgMode, ArrayElemTypeDef, CreateFunction, CreateFunctionBody, DataType, DropBehavior,
+    DropFunction, Expr, FunctionBehavior, FunctionCalledOnNull, FunctionDefinitionSetParam,
+    FunctionParallel, FunctionReturnType, FunctionSecurity, FunctionSetValue, OperateFunctionArg,
+    Value,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -13,16 +14,17 @@ use freestone_storage::{Catalog, Privileges};
 
 use super::Run;
 use super::create::unknown_schema;
+use super::dependents::{Dependent, cascades, drop_all, may_go};
 use crate::define::{FunctionChange, FunctionOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front::{self, Names, full_name_of_type, session_of, shown_type};
 use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
 use crate::plan::expression::printed;
-use crate::plan::relations::Relations;
+use crate::plan::relations::{Relations, Without};
 use crate::routine::{
     ATOMIC, COST, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW, of_name, type_of,
 };
-use crate::session::Outcome;
+use crate::session::{Notice, Outcome};
 use crate::statement::parse_one;
 
 impl Run<'_> {
@@ -157,8 +159,9 @@ impl Run<'_> {
         let DropFunction {
             if_exists,
             func_desc,
-            drop_behavior: _,
+            drop_behavior,
         } = drop;
+        let cascade = matches!(drop_behavior, Some(DropBehavior::Cascade));
         let mut gone = Vec::with_capacity(func_desc.len());
         for one in func_desc {
             let types = one.args.as_ref().map(|args| {
@@ -168,16 +171,37 @@ impl Run<'_> {
             });
             gone.push((table_name(&one.name)?, types.transpose()?));
         }
+        let mut dependents: Vec<Dependent> = Vec::new();
+        for (name, types) in &gone {
+            let run = self.within()?;
+            let Ok(routine) = found(&run.snapshot, name, types.as_deref()) else {
+                continue;
+            };
+            let without = Without::Function(name.schema.clone(), routine.signature());
+            let of = format!("function {}", Name::new(&name.schema, &routine.signature()));
+            let found = run.dependents(&without, &name.name);
+            may_go(&found, &of, cascade)?;
+            dependents.extend(found);
+        }
+        let shown: Vec<String> = dependents.iter().map(|one| one.shown.clone()).collect();
         self.edit(|edit| {
+            drop_all(edit, &dependents)?;
             for (name, types) in &gone {
                 match found(edit.catalog(), name, types.as_deref()) {
                     Ok(routine) => edit.drop_function(&name.schema, &routine.signature())?,
-                    Err(error) if *if_exists && error.sqlstate == "42883" => {}
+                    Err(error) if *if_exists && error.sqlstate == "42883" => {
+                        let types = types.as_deref().unwrap_or_default().join(", ");
+                        let text = format!("function {name}({types}) does not exist");
+                        self.session.notify(Notice::skipped("00000", text));
+                    }
                     Err(error) => return Err(error),
                 }
             }
             Ok(())
         })?;
+        if let Some(notice) = cascades(&shown) {
+            self.session.notify(notice);
+        }
         Ok(Outcome::done("DROP FUNCTION"))
     }
 }
@@ -573,6 +597,16 @@ impl Run<'_> {
     ///
     /// # Errors
     /// `42704`; `0A000` for domains, whose conditions a call does not check.
+    /// Refuses a type that is not there.
+    ///
+    /// # Errors
+    /// `42704`.
+    pub(super) fn known_type(&self, written: &DataType) -> Result<()> {
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        type_of(written, &Names::new(&relations))?;
+        Ok(())
+    }
+
     fn type_text(&self, written: &DataType) -> Result<String> {
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let names = Names::new(&relations);

@@ -5,7 +5,7 @@ use freestone_storage::{Catalog, Object, Privileges, RoleId};
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
-use crate::names::{Name, named};
+use crate::names::{Name, meant_schema, named};
 use crate::plan::relations::unknown_table;
 use crate::rights::{Kind, On};
 
@@ -72,7 +72,7 @@ pub(super) fn objects(catalog: &Catalog, on: &On) -> Result<Vec<Found>> {
         On::AllIn(kind, schemas) => {
             let mut all = Vec::new();
             for schema in schemas {
-                let schema = named(schema)?.name;
+                let schema = meant_schema(&named(schema)?.name).to_owned();
                 if !catalog.has_schema(&schema) {
                     return Err(unknown_schema(catalog, &schema));
                 }
@@ -128,8 +128,13 @@ pub(super) fn find(catalog: &Catalog, kind: Kind, text: &str) -> Result<Found> {
                 Err(Error::new("42704", message))
             }
         },
-        (Kind::Schema, ..) if catalog.has_schema(called) => found(kind, Object::schema(called)),
-        (Kind::Schema, ..) => Err(unknown_schema(catalog, called)),
+        (Kind::Schema, ..) => {
+            let schema = meant_schema(called);
+            match catalog.has_schema(schema) {
+                true => found(kind, Object::schema(schema)),
+                false => Err(unknown_schema(catalog, schema)),
+            }
+        }
         (Kind::Table, Some(table), ..) => found(kind, table.into()),
         (Kind::Table | Kind::View, _, true, _) => found(Kind::View, Object::view(schema, called)),
         (Kind::Table | Kind::Sequence, _, _, Some(sequence)) => {

@@ -24,6 +24,9 @@ const ATTEMPTS: usize = 5;
 impl Run<'_> {
     pub(super) async fn create_index(&self, create: &CreateIndex) -> Result<Outcome> {
         refuse_clauses(create)?;
+        if create.concurrently {
+            self.must_be_alone("CREATE INDEX CONCURRENTLY")?;
+        }
         let name = table_name(&create.table_name)?;
         if self.is_partitioned(&name) {
             let table = self.stored_table(&name)?.clone();

@@ -255,6 +255,11 @@ impl Run<'_> {
     /// The rows of a query with locks, locked.
     async fn locked(&self, query: &Query) -> Result<Outcome> {
         let select = refuse_clauses(query)?;
+        let modes = self.session.transaction().modes();
+        if modes.unwrap_or_else(|| self.session.modes()).read_only {
+            let message = "cannot execute SELECT FOR UPDATE in a read-only transaction";
+            return Err(Error::new("25006", message));
+        }
         let tables = self.locked_tables(query, select)?;
         let rights = self.rights(self.snapshot.catalog());
         for one in &tables {

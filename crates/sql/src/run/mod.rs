@@ -26,6 +26,7 @@ mod constraints;
 mod create;
 pub(crate) mod cursor;
 mod declare;
+mod dependents;
 mod domain;
 mod drop;
 mod elements;

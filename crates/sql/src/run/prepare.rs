@@ -2,11 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use chrono::{DateTime, Datelike};
+use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{
-    CreateTable, Expr, FunctionArg, FunctionArgExpr, Query, SetExpr, Statement as Ast, TableFactor,
-    VisitMut, VisitorMut,
+    CreateTable, DataType, Expr, FunctionArg, FunctionArgExpr, Query, SetExpr, Statement as Ast,
+    TableFactor, TimezoneInfo, Value, VisitMut, VisitorMut, visit_expressions_mut,
 };
 
+use super::Run;
 use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::session::{Outcome, Prepared, Session, executed};
@@ -27,7 +30,13 @@ pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<O
             if matches!(**statement, Ast::Prepare { .. } | Ast::Execute { .. }) {
                 return Err(Error::new("42601", "PREPARE of PREPARE or EXECUTE"));
             }
-            let statement = Statement::of((**statement).clone());
+            let run = Run::planning(session)?;
+            for data_type in data_types {
+                run.known_type(data_type)?;
+            }
+            let mut statement = (**statement).clone();
+            run.read_moments(&mut statement);
+            let statement = Statement::of(statement);
             let prepared = Prepared::new(statement)?.with_data_types(data_types);
             session.keep(fold(name), prepared, whole.text()).await?;
             Ok(Some(Outcome::done("PREPARE")))
@@ -41,9 +50,12 @@ pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<O
         } if using.is_empty() => {
             let name = executed(name).unwrap_or_default();
             let prepared = session.executing(&name)?;
-            let values = values(&prepared, parameters);
+            let values = values(&name, &prepared, parameters)?;
             let run = Box::pin(prepared.run_with(session, &values));
-            Ok(Some(run.await?))
+            Ok(Some(match run.await? {
+                Outcome::Rows(rows) => Outcome::Rows(prepared.as_told(rows)?),
+                done @ Outcome::Done { .. } => done,
+            }))
         }
         Ast::CreateTable(create) => {
             let Some(create) = with_executed(session, create)? else {
@@ -78,8 +90,9 @@ pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<O
             if !using.is_empty() {
                 return Ok(None);
             }
-            let prepared = session.executing(&executed(name).unwrap_or_default())?;
-            let bound = prepared.bound(&values(&prepared, parameters))?;
+            let name = executed(name).unwrap_or_default();
+            let prepared = session.executing(&name)?;
+            let bound = prepared.bound(&values(&name, &prepared, parameters)?)?;
             let mut ast = ast.clone();
             if let Ast::Explain { statement, .. } = &mut ast {
                 **statement = bound;
@@ -98,16 +111,64 @@ pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<O
     }
 }
 
+impl Run<'_> {
+    /// Reads texts that are cast to TIMESTAMP WITH TIME ZONE: they mean a moment of the zone that
+    /// the session has now, whichever it has when the statement is executed.
+    fn read_moments(&self, statement: &mut Ast) {
+        let _: ControlFlow<()> = visit_expressions_mut(statement, |expr| {
+            if let Expr::Cast {
+                expr: text,
+                data_type,
+                ..
+            } = &*expr
+                && matches!(&**text, Expr::Value(value)
+                    if matches!(value.value, Value::SingleQuotedString(_)))
+                && is_zoned(data_type)
+                // A text that cannot be read says so when it is executed.
+                && let Ok(ScalarValue::TimestampMicrosecond(Some(moment), _)) = self.constant(expr)
+                && let Some(moment) = DateTime::from_timestamp_micros(moment)
+                && (1..=9999).contains(&moment.year())
+            {
+                let read = moment.format("%Y-%m-%d %H:%M:%S%.6f+00").to_string();
+                let read = Value::SingleQuotedString(read).with_empty_span();
+                if let Expr::Cast { expr: text, .. } = expr {
+                    **text = Expr::Value(read);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+}
+
+/// Whether a written type is TIMESTAMP WITH TIME ZONE.
+fn is_zoned(written: &DataType) -> bool {
+    match written {
+        DataType::Timestamp(_, zone) => {
+            matches!(zone, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz)
+        }
+        DataType::Custom(name, _) => name.to_string().eq_ignore_ascii_case("timestamptz"),
+        _ => false,
+    }
+}
+
 /// The values of EXECUTE, of the types that PREPARE says: operators around a parameter bind the whole value.
-fn values(prepared: &Prepared, parameters: &[Expr]) -> Vec<Expr> {
+///
+/// # Errors
+/// `42601` for too few values or too many.
+fn values(name: &str, prepared: &Prepared, parameters: &[Expr]) -> Result<Vec<Expr>> {
+    let (wanted, given) = (prepared.parameters(), parameters.len());
+    if wanted != given {
+        let message = format!("wrong number of parameters for prepared statement \"{name}\"");
+        let detail = format!("Expected {wanted} parameters but got {given}.");
+        return Err(Error::new("42601", message).with_detail(detail));
+    }
     let values = parameters.iter().map(|value| match value {
         Expr::Value(_) => value.clone(),
         other => Expr::Nested(Box::new(other.clone())),
     });
     let values = values.enumerate();
-    values
-        .map(|(number, value)| prepared.typed(number, value))
-        .collect()
+    let values = values.map(|(number, value)| prepared.executed_with(number, value));
+    Ok(values.collect())
 }
 
 /// A new table whose query is that of a prepared statement, with the query; `None` for any
@@ -147,7 +208,8 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
             });
             let given: Vec<Expr> = given.collect();
             let bound = self.session.executing(name);
-            let bound = bound.and_then(|prepared| prepared.bound(&values(&prepared, &given)));
+            let bound =
+                bound.and_then(|prepared| prepared.bound(&values(name, &prepared, &given)?));
             match bound {
                 Ok(Ast::Query(kept)) => {
                     // WITH NO DATA is a limit to no rows.

@@ -7,7 +7,7 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::memory::bytes_of;
 use crate::rights::{Identity, Rights, RoleName, RoleOption, RoleStatement, Who, verifier};
-use crate::session::Outcome;
+use crate::session::{Notice, Outcome};
 
 impl Run<'_> {
     /// Runs a statement about roles or rights.
@@ -41,6 +41,14 @@ impl Run<'_> {
             RoleStatement::SetSession(name) => {
                 self.set_session(name.as_deref())?;
                 "SET"
+            }
+            RoleStatement::ResetRole => {
+                self.set_role(None)?;
+                "RESET"
+            }
+            RoleStatement::ResetSession => {
+                self.set_session(None)?;
+                "RESET"
             }
             RoleStatement::Unsupported(what) => {
                 return Err(Error::unsupported(format!("{what} is not supported")));
@@ -193,7 +201,10 @@ impl Run<'_> {
         for name in names {
             self.rights(edit.catalog()).superuser("drop roles")?;
             let (name, role) = match self.role(edit.catalog(), name) {
-                Err(error) if if_exists && error.sqlstate == "42704" => continue,
+                Err(error) if if_exists && error.sqlstate == "42704" => {
+                    self.session.notify(Notice::skipped("00000", error.message));
+                    continue;
+                }
                 found => found?,
             };
             changeable(&name, role.id)?;

@@ -16,7 +16,7 @@ use crate::front::shown_declaration;
 use crate::names::{file_name, quoted, table_name};
 use crate::plan::files::open_all;
 use crate::plan::rows::{Values, batch};
-use crate::session::known::find;
+use crate::session::known::{IDLE, Known, find};
 use crate::session::{
     MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current,
 };
@@ -103,6 +103,12 @@ impl Run<'_> {
         let machine = self.session.machine(MACHINE);
         all.extend(machine.map(|file| (MACHINE.to_owned(), file)));
         all.sort();
+        let idle = |name: &str| find(name).is_some_and(Known::is_idle);
+        let about = all.iter().map(|(name, _)| match idle(name) {
+            true => Some(IDLE.to_owned()),
+            false => None,
+        });
+        let about = about.collect();
         let (names, values) = all
             .into_iter()
             .map(|(name, value)| {
@@ -113,6 +119,7 @@ impl Run<'_> {
         Outcome::batch(batch(vec![
             ("name", Values::Text(names)),
             ("setting", Values::Text(values)),
+            ("description", Values::Text(about)),
         ])?)
     }
 

@@ -1,10 +1,13 @@
 //! What a statement with IF EXISTS or IF NOT EXISTS will leave undone.
 
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, SchemaName, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{
+    AlterTable, AlterTableOperation, ObjectName, ObjectType, SchemaName, Statement as Ast,
+};
 use freestone_storage::Catalog;
 
+use super::declare::constraint_names;
 use crate::error::Result;
-use crate::names::{Name, schema_name, table_name};
+use crate::names::{Name, fold, schema_name, shown_schema, table_name};
 use crate::session::Notice;
 
 /// A notice for each thing that is not there, or there already.
@@ -45,21 +48,74 @@ pub(super) fn skipped(ast: &Ast, catalog: &Catalog) -> Result<Vec<Notice>> {
             ..
         } => {
             let name = schema_name(name)?;
-            let text = format!("schema \"{name}\" already exists");
+            let text = format!("schema \"{}\" already exists", shown_schema(&name));
             let found = has_schema(&name).then(|| Notice::skipped("42P06", text));
             Ok(Vec::from_iter(found))
         }
         Ast::AlterTable(alter) if alter.if_exists => {
             let name = table_name(&alter.name)?;
             let table = catalog.table(&name.schema, &name.name);
-            let missing = table.is_none() && catalog.view(&name.schema, &name.name).is_none();
-            let text = format!("relation \"{name}\" does not exist");
-            Ok(Vec::from_iter(
-                missing.then(|| Notice::skipped("00000", text)),
-            ))
+            if table.is_none() && catalog.view(&name.schema, &name.name).is_none() {
+                let text = format!("relation \"{name}\" does not exist");
+                return Ok(vec![Notice::skipped("00000", text)]);
+            }
+            altered(alter, catalog)
         }
+        Ast::AlterTable(alter) => altered(alter, catalog),
         _ => Ok(Vec::new()),
     }
+}
+
+/// Notices of changes of a table: of columns and constraints that are there, or are not.
+fn altered(alter: &AlterTable, catalog: &Catalog) -> Result<Vec<Notice>> {
+    let name = table_name(&alter.name)?;
+    let Some(table) = catalog.table(&name.schema, &name.name) else {
+        return Ok(Vec::new());
+    };
+    let mut notices = Vec::new();
+    for operation in &alter.operations {
+        match operation {
+            AlterTableOperation::AddColumn {
+                if_not_exists: true,
+                column_def,
+                ..
+            } => {
+                let column = fold(&column_def.name);
+                if table.schema.index_of(&column).is_some() {
+                    let text = format!("column \"{column}\" of relation \"{name}\" already exists");
+                    notices.push(Notice::skipped("42701", text));
+                }
+            }
+            AlterTableOperation::DropColumn {
+                if_exists: true,
+                column_names,
+                ..
+            } => {
+                for column in column_names.iter().map(fold) {
+                    if table.schema.index_of(&column).is_none() {
+                        let text =
+                            format!("column \"{column}\" of relation \"{name}\" does not exist");
+                        notices.push(Notice::skipped("00000", text));
+                    }
+                }
+            }
+            AlterTableOperation::DropConstraint {
+                if_exists: true,
+                name: constraint,
+                ..
+            } => {
+                let constraint = fold(constraint);
+                if !constraint_names(&table.schema).contains(&constraint) {
+                    let text = format!(
+                        "constraint \"{constraint}\" of relation \"{name}\" does not exist"
+                    );
+                    notices.push(Notice::skipped("00000", text));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(notices)
 }
 
 /// Whether a relation of any kind has a name.
@@ -81,6 +137,11 @@ fn dropped(kind: ObjectType, names: &[ObjectName], catalog: &Catalog) -> Result<
         } else {
             let name = table_name(written)?;
             let (schema, relation) = (&name.schema, &name.name);
+            if !catalog.has_schema(schema) {
+                let text = format!("schema \"{}\" does not exist", shown_schema(schema));
+                notices.push(Notice::skipped("00000", text));
+                continue;
+            }
             let found = match kind {
                 ObjectType::Table => catalog.table(schema, relation).is_some(),
                 ObjectType::View => catalog.view(schema, relation).is_some(),

@@ -251,24 +251,28 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
     }
     let tag = match ast {
         Ast::StartTransaction {
-            modes, modifier, ..
+            modes,
+            modifier,
+            begin,
+            ..
         } => {
+            let tag = if *begin { "BEGIN" } else { "START TRANSACTION" };
             let mut asked = AskedModes::of(modes);
             asked.deferrable = deferrable(*modifier);
             if let Some(block) = open.declare() {
                 block.set(asked)?;
-                return Ok(Control::Done("BEGIN"));
+                return Ok(Control::Done(tag));
             }
             if let Open::Going(block) = &mut *open {
                 block.set(asked)?;
                 let text = "there is already a transaction in progress";
                 session.notify(Notice::warning("25001", text));
-                return Ok(Control::Done("BEGIN"));
+                return Ok(Control::Done(tag));
             }
             open.running()?;
             let begun = session.database().store().begin()?;
             *open = Open::Going(Block::new(begun, session.modes().with(asked)));
-            "BEGIN"
+            tag
         }
         Ast::Commit { chain: true, .. } if !open.is_declared() => {
             return Err(no_chain("COMMIT"));

@@ -16,12 +16,14 @@ use super::Run;
 use super::alter_parts::Implicit;
 use super::composite::field_of_type;
 use super::create::unknown_schema;
+use super::dependents::{cascades, depended_on, drop_all, may_go};
 use super::redeclare::{Redeclaring, written as full_name};
 use crate::define::{Definition, TableChange};
 use crate::error::{Error, Result};
 use crate::front::is_domain_over_arrays;
 use crate::names::{Name, fold, named, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
+use crate::plan::relations::Without;
 use crate::session::{Notice, Outcome};
 use crate::statement::parse_one;
 use crate::types::declared_type;
@@ -521,12 +523,18 @@ impl Run<'_> {
             .iter()
             .flat_map(|id| catalog.columns_of_type(*id))
             .collect();
-        if !cascade && let Some(user) = user_of(catalog, &ids, &columns) {
-            let message = format!("cannot drop type {name} because other objects depend on it");
-            return Err(Error::new("2BP01", message)
-                .with_detail(format!("{user} depends on type {name}"))
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        let mut users = users_of(catalog, &ids, &columns);
+        let without = Without::Type(name.schema.clone(), name.name.clone());
+        let dependents = run.dependents(&without, &name.name);
+        if !cascade {
+            users.extend(dependents.iter().map(|one| one.shown.clone()));
+            if !users.is_empty() {
+                let users = users.iter().map(String::as_str);
+                return Err(depended_on(&format!("type {name}"), users));
+            }
         }
+        may_go(&dependents, &format!("type {name}"), cascade)?;
+        users.extend(dependents.iter().map(|one| one.shown.clone()));
         if let Some(field) = field_of_type(catalog, known.id) {
             let message = format!("{field} would have to go with type {name}");
             return Err(Error::unsupported(message).with_hint("ALTER TYPE … DROP ATTRIBUTE first."));
@@ -543,6 +551,7 @@ impl Run<'_> {
             let known = Known::of(edit.catalog(), name.clone())?;
             let rights = self.rights(edit.catalog());
             rights.owner("type", &name.name, &known.stored.id.into())?;
+            drop_all(edit, &dependents)?;
             for (table, place) in &columns {
                 edit.drop_column(table.id, &table.schema.columns[*place].name)?;
             }
@@ -554,7 +563,11 @@ impl Run<'_> {
                 }
             }
             Ok(())
-        })
+        })?;
+        if let Some(notice) = cascades(&users) {
+            self.session.notify(notice);
+        }
+        Ok(())
     }
 }
 
@@ -577,21 +590,25 @@ pub(super) fn with_domains_over(catalog: &Catalog, id: TypeId) -> Vec<TypeId> {
     all
 }
 
-/// Something that uses a type.
-fn user_of(
+/// Columns, fields and domains that use a type.
+fn users_of(
     catalog: &Catalog,
     ids: &[TypeId],
     columns: &[(std::sync::Arc<Table>, usize)],
-) -> Option<String> {
-    if let Some((table, place)) = columns.first() {
+) -> Vec<String> {
+    let columns = columns.iter().map(|(table, place)| {
         let column = &table.schema.columns[*place].name;
-        return Some(format!("column {column} of table {}", table.name));
-    }
-    if let Some(field) = ids.iter().find_map(|id| field_of_type(catalog, *id)) {
-        return Some(field);
-    }
-    let (_, name, _) = catalog.type_by_id(*ids.get(1)?)?;
-    Some(format!("type {name}"))
+        format!(
+            "column {column} of table {}",
+            Name::in_catalog(catalog, table)
+        )
+    });
+    let fields = ids.iter().filter_map(|id| field_of_type(catalog, *id));
+    let domains = ids.iter().skip(1).filter_map(|id| {
+        let (schema, name, _) = catalog.type_by_id(*id)?;
+        Some(format!("type {}", Name::new(schema, name)))
+    });
+    columns.chain(fields).chain(domains).collect()
 }
 
 /// The text of a label.

@@ -17,7 +17,14 @@ impl Run<'_> {
     /// `0A000`, `42704`, `42P01`, `42501`.
     pub(super) fn utility(&self, utility: &Utility) -> Result<Outcome> {
         match utility {
-            Utility::Reindex { kind, name } => {
+            Utility::Reindex {
+                kind,
+                name,
+                concurrently,
+            } => {
+                if *concurrently {
+                    self.must_be_alone("REINDEX CONCURRENTLY")?;
+                }
                 match (kind.as_str(), name) {
                     ("TABLE", Some(name)) => self.owned_table(&named(name)?)?,
                     ("INDEX", Some(name)) => {
@@ -84,6 +91,7 @@ impl Run<'_> {
                         "A session has one database. Files are read by their names, as in \
                          FROM 'x.parquet', and COPY writes them.",
                     ),
+                    "DROP ROUTINE" => error.with_hint("DROP FUNCTION drops a function."),
                     _ => error,
                 })
             }
@@ -106,6 +114,20 @@ impl Run<'_> {
         let text = "PL/pgSQL is built in for plain blocks of DO alone";
         self.session.notify(Notice::skipped("42710", text));
         Ok(Outcome::done("CREATE EXTENSION"))
+    }
+
+    /// Refuses a statement in a transaction that was opened with BEGIN.
+    ///
+    /// # Errors
+    /// `25001`.
+    pub(super) fn must_be_alone(&self, what: &str) -> Result<()> {
+        match self.session.transaction().is_declared() {
+            false => Ok(()),
+            true => {
+                let message = format!("{what} cannot run inside a transaction block");
+                Err(Error::new("25001", message))
+            }
+        }
     }
 
     /// Whether there is an index or a key of a name.

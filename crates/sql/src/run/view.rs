@@ -7,8 +7,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::Run;
+use super::redeclare::written;
 use crate::dialect::written_query;
 use crate::error::{Error, Result};
+use crate::front::Logical;
 use crate::names::{file_name, fold, quoted, table_name};
 use crate::plan::expression::printed;
 use crate::session::Outcome;
@@ -29,7 +31,14 @@ impl Run<'_> {
                 "CREATE VIEW specifies more column names than columns",
             ));
         }
-        self.logical(&ast).await?.renamed()?;
+        let after = self.logical(&ast).await?.renamed()?;
+        if view.or_replace && self.snapshot.view(&name.schema, &name.name).is_some() {
+            let before = format!("SELECT * FROM {}", written(&name));
+            // One that cannot be read any more is replaced by anything.
+            if let Ok(before) = self.logical(&parse_one(&before)?).await {
+                keeps_columns(&before, &after)?;
+            }
+        }
         self.edit(|edit| {
             if edit.catalog().table(&name.schema, &name.name).is_some() {
                 let (code, what) = if view.or_replace {
@@ -53,6 +62,37 @@ impl Run<'_> {
         })?;
         Ok(Outcome::done("CREATE VIEW"))
     }
+}
+
+/// Refuses columns that are other ones than those that a view has had; more are fine.
+fn keeps_columns(before: &Logical, after: &Logical) -> Result<()> {
+    let wrong = |message: String| Error::new("42P16", message);
+    if after.names.len() < before.names.len() {
+        return Err(wrong("cannot drop columns from view".to_owned()));
+    }
+    for (old, new) in before.names.iter().zip(&after.names) {
+        if old != new {
+            let message = format!("cannot change name of view column \"{old}\" to \"{new}\"");
+            return Err(wrong(message).with_hint(
+                "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+            ));
+        }
+    }
+    let columns = before
+        .names
+        .iter()
+        .zip(before.types.iter().zip(&after.types));
+    for (name, (old, new)) in columns {
+        if old.base() != new.base() {
+            let message = format!(
+                "cannot change data type of view column \"{name}\" from {} to {}",
+                old.standard_name(),
+                new.standard_name()
+            );
+            return Err(wrong(message));
+        }
+    }
+    Ok(())
 }
 
 /// The view's query, with its column list folded in.

@@ -8,6 +8,9 @@
 use crate::error::{Error, Result};
 use crate::values::styles::{self, BYTEA_OUTPUT, DATE_STYLE, FLOAT_DIGITS, INTERVAL_STYLE};
 
+/// The description of a parameter that changes nothing.
+pub(crate) const IDLE: &str = "It is accepted for clients of PostgreSQL and has no effect.";
+
 /// A parameter.
 pub(crate) struct Known {
     pub(crate) name: &'static str,
@@ -20,7 +23,7 @@ pub(crate) struct Known {
 pub(crate) enum Kind {
     Bool,
     Int(i64, i64, Unit),
-    Real(f64, f64),
+    Real(f64, f64, Unit),
     /// One of some words.
     Word(&'static [&'static str]),
     Text,
@@ -98,10 +101,10 @@ pub(crate) static KNOWN: [Known; 137] = [
         Word(&["partition", "on", "off"]),
         "partition",
     ),
-    known("cpu_index_tuple_cost", Real(0.0, f64::MAX), "0.005"),
-    known("cpu_operator_cost", Real(0.0, f64::MAX), "0.0025"),
-    known("cpu_tuple_cost", Real(0.0, f64::MAX), "0.01"),
-    known("cursor_tuple_fraction", Real(0.0, 1.0), "0.1"),
+    known("cpu_index_tuple_cost", Real(0.0, f64::MAX, Plain), "0.005"),
+    known("cpu_operator_cost", Real(0.0, f64::MAX, Plain), "0.0025"),
+    known("cpu_tuple_cost", Real(0.0, f64::MAX, Plain), "0.01"),
+    known("cursor_tuple_fraction", Real(0.0, 1.0, Plain), "0.1"),
     known(DATE_STYLE, Style, "ISO, MDY"),
     known("deadlock_timeout", Int(1, MOST, Millis), "1000"),
     known("debug_pretty_print", Bool, "on"),
@@ -147,12 +150,12 @@ pub(crate) static KNOWN: [Known; 137] = [
     known("geqo_effort", Int(1, 10, Plain), "5"),
     known("geqo_generations", Int(0, MOST, Plain), "0"),
     known("geqo_pool_size", Int(0, MOST, Plain), "0"),
-    known("geqo_seed", Real(0.0, 1.0), "0"),
-    known("geqo_selection_bias", Real(1.5, 2.0), "2"),
+    known("geqo_seed", Real(0.0, 1.0, Plain), "0"),
+    known("geqo_selection_bias", Real(1.5, 2.0, Plain), "2"),
     known("geqo_threshold", Int(2, MOST, Plain), "12"),
     known("gin_fuzzy_search_limit", Int(0, MOST, Plain), "0"),
     known("gin_pending_list_limit", Int(64, MOST, Kilobytes), "4096"),
-    known("hash_mem_multiplier", Real(1.0, 1_000.0), "2"),
+    known("hash_mem_multiplier", Real(1.0, 1_000.0, Plain), "2"),
     known(
         "idle_in_transaction_session_timeout",
         Int(0, MOST, Millis),
@@ -161,10 +164,18 @@ pub(crate) static KNOWN: [Known; 137] = [
     known("idle_session_timeout", Int(0, MOST, Millis), "0"),
     known(INTERVAL_STYLE, Style, "postgres"),
     known("jit", Bool, "off"),
-    known("jit_above_cost", Real(-1.0, f64::MAX), "100000"),
+    known("jit_above_cost", Real(-1.0, f64::MAX, Plain), "100000"),
     known("jit_expressions", Bool, "on"),
-    known("jit_inline_above_cost", Real(-1.0, f64::MAX), "500000"),
-    known("jit_optimize_above_cost", Real(-1.0, f64::MAX), "500000"),
+    known(
+        "jit_inline_above_cost",
+        Real(-1.0, f64::MAX, Plain),
+        "500000",
+    ),
+    known(
+        "jit_optimize_above_cost",
+        Real(-1.0, f64::MAX, Plain),
+        "500000",
+    ),
     known("jit_tuple_deforming", Bool, "on"),
     known("join_collapse_limit", Int(1, MOST, Plain), "8"),
     known("lc_messages", Text, ""),
@@ -221,8 +232,8 @@ pub(crate) static KNOWN: [Known; 137] = [
         "1024",
     ),
     known("parallel_leader_participation", Bool, "on"),
-    known("parallel_setup_cost", Real(0.0, f64::MAX), "1000"),
-    known("parallel_tuple_cost", Real(0.0, f64::MAX), "0.1"),
+    known("parallel_setup_cost", Real(0.0, f64::MAX, Plain), "1000"),
+    known("parallel_tuple_cost", Real(0.0, f64::MAX, Plain), "0.1"),
     known(
         "password_encryption",
         Only(&["scram-sha-256", "md5"]),
@@ -234,11 +245,11 @@ pub(crate) static KNOWN: [Known; 137] = [
         "auto",
     ),
     known("quote_all_identifiers", Bool, "off"),
-    known("random_page_cost", Real(0.0, f64::MAX), "4"),
-    known("recursive_worktable_factor", Real(0.001, 1e6), "10"),
+    known("random_page_cost", Real(0.0, f64::MAX, Plain), "4"),
+    known("recursive_worktable_factor", Real(0.001, 1e6, Plain), "10"),
     known("row_security", Bool, "on"),
     known("search_path", Text, "main"),
-    known("seq_page_cost", Real(0.0, f64::MAX), "1"),
+    known("seq_page_cost", Real(0.0, f64::MAX, Plain), "1"),
     known(
         "session_replication_role",
         Only(&["origin", "replica", "local"]),
@@ -269,7 +280,7 @@ pub(crate) static KNOWN: [Known; 137] = [
     known("track_io_timing", Bool, "off"),
     known("transaction_timeout", Int(0, MOST, Millis), "0"),
     known("transform_null_equals", Only(BOOLS), "off"),
-    known("vacuum_cost_delay", Real(0.0, 100.0), "0"),
+    known("vacuum_cost_delay", Real(0.0, 100.0, Millis), "0"),
     known("vacuum_cost_limit", Int(1, 10_000, Plain), "200"),
     known(
         "vacuum_freeze_min_age",
@@ -394,6 +405,33 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// A number with a fraction, with the largest unit that leaves it whole, or with the
+    /// smallest one.
+    fn real(self, number: f64) -> String {
+        if number <= 0.0 || self.scale().is_empty() {
+            return number.to_string();
+        }
+        let counted = |size: f64| number / size;
+        let whole = |size: f64| {
+            let count = counted(size);
+            let rounded = count.round_ties_even();
+            rounded > 0.0 && (count / rounded - 1.0).abs() <= 1e-8
+        };
+        let mut units = self.scale().iter();
+        let found = units.find(|(_, size)| whole(*size)).or(self.scale().last());
+        found.map_or_else(String::new, |(name, size)| {
+            let count = counted(*size);
+            let count = if whole(*size) {
+                count.round_ties_even()
+            } else {
+                count
+            };
+            format!("{count}{name}")
+        })
+    }
+}
+
 impl Known {
     /// Whether it has no effect.
     pub(crate) fn is_idle(&self) -> bool {
@@ -449,8 +487,8 @@ impl Known {
                 }
                 (number as i64).to_string()
             }
-            Real(least, most) => {
-                let number = number(value, Plain).ok_or_else(invalid)?;
+            Real(least, most, unit) => {
+                let number = number(value, unit).ok_or_else(invalid)?;
                 if number < least || number > most {
                     return Err(outside(
                         number.to_string(),
@@ -496,8 +534,15 @@ impl Known {
 
     /// A kept value as SHOW prints it.
     pub(crate) fn shown(&self, kept: &str) -> String {
-        match (self.kind, kept.parse::<i64>()) {
-            (Int(_, _, unit), Ok(number)) => unit.written(number),
+        match self.kind {
+            Int(_, _, unit) => match kept.parse() {
+                Ok(number) => unit.written(number),
+                Err(_) => kept.to_owned(),
+            },
+            Real(_, _, unit) => match kept.parse() {
+                Ok(number) => unit.real(number),
+                Err(_) => kept.to_owned(),
+            },
             _ => kept.to_owned(),
         }
     }
@@ -604,6 +649,10 @@ mod tests {
             ("enable_sort", "f", "off"),
             ("enable_sort", "YES", "on"),
             ("random_page_cost", "1.1", "1.1"),
+            ("vacuum_cost_delay", "40", "40ms"),
+            ("vacuum_cost_delay", "80.1", "80100us"),
+            ("vacuum_cost_delay", "0.25ms", "250us"),
+            ("vacuum_cost_delay", "0", "0"),
             ("random_page_cost", "2e0", "2"),
             ("synchronous_commit", "false", "off"),
             (
@@ -627,6 +676,8 @@ mod tests {
             ("enable_sort", "o", "22023"),
             ("enable_sort", "2", "22023"),
             ("geqo_seed", "1.5", "22023"),
+            ("geqo_seed", "1ms", "22023"),
+            ("vacuum_cost_delay", "1s", "22023"),
             ("geqo_seed", "NaN", "22023"),
             ("plan_cache_mode", "none", "22023"),
             ("array_nulls", "off", "0A000"),

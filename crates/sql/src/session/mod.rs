@@ -36,6 +36,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
+use freestone_frontend::syntax::cut_names;
 use freestone_storage::{Snapshot, Transaction};
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -169,7 +170,12 @@ impl Session {
     /// `42601` with the position in `sql`.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
         let texts = || self.database.texts().parse(sql);
-        self.requests.parsing(sql, texts)
+        let parsed = self.requests.parsing(sql, texts)?;
+        for (name, kept) in cut_names(sql) {
+            let message = format!("identifier \"{name}\" will be truncated to \"{kept}\"");
+            self.notify(Notice::told("42622", message));
+        }
+        Ok(parsed)
     }
 
     /// Runs one statement. Dropping the future, or the rows, cancels it.

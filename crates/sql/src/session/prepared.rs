@@ -6,19 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::Utc;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::Field;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast,
+    CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast, Value,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
+use freestone_frontend::types::Type;
 use freestone_storage::Row;
 use freestone_storage::row::cell;
-use futures::{FutureExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 
-use super::{Outcome, Session, panicked};
+use super::{Outcome, Rows, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
@@ -35,6 +37,10 @@ pub struct Prepared {
     parameters: usize,
     /// The types of parameters that were declared.
     pub(super) types: Vec<Option<SqlType>>,
+    /// The types that the use of parameters told when PREPARE was run.
+    told: Vec<Option<SqlType>>,
+    /// The columns of a query when PREPARE was run.
+    columns: Option<SchemaRef>,
     point: RwLock<Option<Arc<PointQuery>>>,
     change: RwLock<Option<Arc<PointChange>>>,
 }
@@ -74,6 +80,31 @@ impl PreparedStatements {
     }
 }
 
+fn cast_to(expr: Expr, data_type: &SqlType) -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(expr),
+        data_type: data_type.clone(),
+        array: false,
+        format: None,
+    }
+}
+
+/// The type that a value becomes of a parameter of a kind, if that is known by the kind.
+fn assigned_type(kind: &DataType) -> Option<SqlType> {
+    Some(match kind {
+        DataType::Boolean => SqlType::Boolean,
+        DataType::Int16 => SqlType::SmallInt(None),
+        DataType::Int32 => SqlType::Integer(None),
+        DataType::Int64 => SqlType::BigInt(None),
+        DataType::Float32 => SqlType::Real,
+        DataType::Float64 => SqlType::DoublePrecision,
+        DataType::Date32 => SqlType::Date,
+        DataType::Utf8View => SqlType::Text,
+        _ => return None,
+    })
+}
+
 /// Statements that a session may keep by PREPARE: they are in memory until DEALLOCATE.
 const MOST_KEPT: usize = 10_000;
 
@@ -90,6 +121,8 @@ impl Prepared {
             parameters: parameter::count(&statement.ast)?,
             statement,
             types: Vec::new(),
+            told: Vec::new(),
+            columns: None,
             point: RwLock::default(),
             change: RwLock::default(),
         })
@@ -111,8 +144,28 @@ impl Prepared {
         self
     }
 
-    /// The types of its parameters, as SQL writes them; text where nothing tells.
-    async fn type_names(&self, session: &Session) -> Vec<String> {
+    /// The types of its parameters, as SQL writes them; text where nothing tells. They are
+    /// kept, and so are its columns if it is a query.
+    async fn type_names(&mut self, session: &Session) -> Vec<String> {
+        // A statement that cannot be planned yet says so when it is executed.
+        let described = match self.statement.ast.as_ref() {
+            Ast::Query(_) => true,
+            _ => self.types.len() < self.parameters,
+        };
+        let described = match described {
+            true => self.describe(session).await.ok(),
+            false => None,
+        };
+        let told = described.as_ref().map(|described| &described.parameters);
+        let told = told.into_iter().flatten().enumerate();
+        let told = told.map(|(number, kind)| match self.types.get(number) {
+            Some(Some(_)) => None,
+            _ => assigned_type(kind),
+        });
+        self.told = told.collect();
+        if matches!(self.statement.ast.as_ref(), Ast::Query(_)) {
+            self.columns = described.as_ref().and_then(|told| told.columns.clone());
+        }
         let mut names = Vec::with_capacity(self.parameters.max(self.types.len()));
         names.extend(
             self.types
@@ -120,9 +173,7 @@ impl Prepared {
                 .map(|ty| ty.as_ref().map(ToString::to_string)),
         );
         if names.len() < self.parameters {
-            // What cannot be planned yet says so when it is executed.
-            let told = self.describe(session).await.ok();
-            let told = told.map_or(Vec::new(), |told| told.parameters);
+            let told = described.map_or(Vec::new(), |told| told.parameters);
             let told = told.iter().skip(names.len());
             let told = told.map(|kind| match *kind == OBJECT {
                 true => Some("oid".to_owned()),
@@ -183,15 +234,72 @@ impl Prepared {
     /// An expression for a parameter, of the type that it was declared with.
     pub(crate) fn typed(&self, number: usize, expr: Expr) -> Expr {
         match self.types.get(number) {
-            Some(Some(data_type)) => Expr::Cast {
-                kind: CastKind::Cast,
-                expr: Box::new(expr),
-                data_type: data_type.clone(),
-                array: false,
-                format: None,
-            },
+            Some(Some(data_type)) => cast_to(expr, data_type),
             _ => expr,
         }
+    }
+
+    /// A value that EXECUTE gives for a parameter, of the type that was declared or told.
+    pub(crate) fn executed_with(&self, number: usize, expr: Expr) -> Expr {
+        let number_or_truth = |expr: &Expr| match expr {
+            Expr::Value(value) => matches!(value.value, Value::Number(..) | Value::Boolean(_)),
+            _ => false,
+        };
+        match self.told.get(number) {
+            // Values of other types, such as JSON and OIDs, are told as these, too.
+            Some(Some(SqlType::Text | SqlType::BigInt(_))) if !number_or_truth(&expr) => expr,
+            Some(Some(data_type)) => cast_to(expr, data_type),
+            _ => self.typed(number, expr),
+        }
+    }
+
+    /// The rows of a query with the names of columns that PREPARE has told: a value that was
+    /// cast to the type of its parameter has none of its own.
+    ///
+    /// # Errors
+    /// `0A000` for other columns than those that PREPARE has told.
+    pub(crate) fn as_told(&self, rows: Rows) -> Result<Rows> {
+        let Some(told) = &self.columns else {
+            return Ok(rows);
+        };
+        let names = |schema: &SchemaRef| -> Vec<String> {
+            let fields = schema.fields().iter();
+            fields.map(|field| field.name().clone()).collect()
+        };
+        let types = |schema: &SchemaRef| -> Vec<Type> {
+            let fields = schema.fields().iter();
+            fields.map(|field| type_of(field).base()).collect()
+        };
+        let same_names = names(told) == names(&rows.schema);
+        let same = match self.parameters {
+            0 => same_names && types(told) == types(&rows.schema),
+            // Their values may give types of their own.
+            _ => told.fields().len() == rows.schema.fields().len(),
+        };
+        if !same {
+            let message = "cached plan must not change result type";
+            return Err(Error::unsupported(message));
+        }
+        if same_names {
+            return Ok(rows);
+        }
+        let fields = rows.schema.fields().iter().zip(told.fields());
+        let fields = fields.map(|(field, told)| field.as_ref().clone().with_name(told.name()));
+        let metadata = rows.schema.metadata().clone();
+        let schema = Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata);
+        let schema = Arc::new(schema);
+        let to = Arc::clone(&schema);
+        let stream = rows.stream.map(move |batch| {
+            let batch = batch?;
+            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let columns = batch.columns().to_vec();
+            let named = RecordBatch::try_new_with_options(Arc::clone(&to), columns, &rows);
+            Ok(named?)
+        });
+        Ok(Rows {
+            stream: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream)),
+            schema,
+        })
     }
 
     /// Changes the row with one key, or adds one, without a plan; `None` if that is
@@ -338,7 +446,12 @@ impl Session {
     ///
     /// # Errors
     /// `42P05` if the name is taken, `54000` if there are too many.
-    pub(crate) async fn keep(&self, name: String, prepared: Prepared, text: &str) -> Result<()> {
+    pub(crate) async fn keep(
+        &self,
+        name: String,
+        mut prepared: Prepared,
+        text: &str,
+    ) -> Result<()> {
         let types = prepared.type_names(self).await;
         let mut kept = self.prepared.0.lock();
         if kept.contains_key(&name) {

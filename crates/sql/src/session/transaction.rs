@@ -376,9 +376,12 @@ impl Open {
             .savepoints
             .iter()
             .rposition(|saved| saved.name == name);
-        block
-            .savepoints
-            .truncate(place.ok_or_else(|| no_savepoint(name))?);
+        let place = place.ok_or_else(|| no_savepoint(name))?;
+        // The end of what is within a savepoint ends its READ ONLY, too.
+        if let Some(saved) = block.savepoints.get(place) {
+            block.modes.read_only = saved.read_only;
+        }
+        block.savepoints.truncate(place);
         Ok(())
     }
 }

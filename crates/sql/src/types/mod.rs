@@ -10,7 +10,8 @@ mod held;
 
 use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, ObjectName,
+    TimezoneInfo,
 };
 use freestone_frontend::bind::{many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
@@ -89,6 +90,11 @@ pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Modifie
             ("jsonpath", _) => Some(Modifier::JsonPath),
             ("oid" | "xid", _) => Some(Modifier::Oid),
             ("\"char\"", _) => Some(Modifier::InternalChar),
+            ("bpchar", modifiers) if modifiers.is_empty() => {
+                let message = "a column of the type bpchar without a length is not supported";
+                return Err(Error::unsupported(message)
+                    .with_hint("char(n) pads values with blanks, text keeps them as they are"));
+            }
             _ => None,
         },
         S::Array(
@@ -208,9 +214,29 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
             ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
         ) => array_of(column_type(element)?)
             .ok_or_else(|| Error::unsupported(format!("the type {sql} has too many dimensions")))?,
-        S::Custom(name, _) => custom(&name.to_string())?,
+        S::Custom(name, modifiers) => {
+            match (custom(&name.to_string())?, bpchar_length(name, modifiers)?) {
+                (_, Some(length)) => ColumnType::Char(length),
+                (kind, None) => kind,
+            }
+        }
         other => return Err(no_such_type(&other.to_string())),
     })
+}
+
+/// The length of `bpchar(n)`.
+fn bpchar_length(name: &ObjectName, modifiers: &[String]) -> Result<Option<u32>> {
+    let [modifier] = modifiers else {
+        return Ok(None);
+    };
+    if !name.to_string().eq_ignore_ascii_case("bpchar") {
+        return Ok(None);
+    }
+    let Ok(length) = modifier.trim().parse() else {
+        return Ok(None);
+    };
+    let written = CharacterLength::IntegerLength { length, unit: None };
+    self::length("char", Some(&written))
 }
 
 fn no_such_type(name: &str) -> Error {

@@ -459,3 +459,18 @@ fn a_row_is_changed_once_by_the_statements_of_one_with() {
         "23503"
     );
 }
+
+#[test]
+fn set_has_no_functions_that_give_rows() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
+    for value in ["generate_series(1, 2)", "1 + unnest(ARRAY[1, 2])"] {
+        let error = sql.error(&format!("UPDATE t SET a = {value}"));
+        assert_eq!(
+            (error.sqlstate.as_str(), error.message.as_str()),
+            ("0A000", "set-returning functions are not allowed in UPDATE")
+        );
+    }
+    sql.run("UPDATE t SET a = (SELECT max(x) FROM generate_series(1, 5) AS g(x))");
+    assert_eq!(sql.one("SELECT a FROM t"), "5");
+}

@@ -295,3 +295,167 @@ fn schemas_are_made_with_what_is_in_them() {
     let create = "CREATE SCHEMA IF NOT EXISTS shop CREATE TABLE a (i INTEGER)";
     assert_eq!(sql.state(create), "0A000");
 }
+
+#[test]
+fn names_are_cut_to_63_bytes() {
+    let sql = Sql::new();
+    let (long, kept) = ("x".repeat(70), "x".repeat(63));
+    let said = format!("NOTICE: identifier \"{long}\" will be truncated to \"{kept}\"");
+    assert_eq!(
+        sql.noticed(&format!(
+            "CREATE TABLE {long} ({long} INT, CONSTRAINT {long} CHECK ({long} > 0))"
+        )),
+        [said.as_str(); 4]
+    );
+    assert_eq!(sql.names(&format!("SELECT * FROM {kept}")), [kept.as_str()]);
+    sql.run(&format!(
+        "INSERT INTO {long} VALUES (1); ALTER TABLE {kept} DROP CONSTRAINT {kept}"
+    ));
+    assert_eq!(sql.one(&format!("SELECT a.{long} FROM {long} AS a")), "1");
+    // A character is not cut in two.
+    let (long, kept) = ("ä".repeat(40), "ä".repeat(31));
+    assert_eq!(
+        sql.names(&format!("SELECT 1 AS \"{long}\"")),
+        [kept.as_str()]
+    );
+    // Texts are no names.
+    let text = "y".repeat(70);
+    assert!(
+        sql.noticed(&format!("SELECT '{text}', $${text}$$ AS \"a\" -- {text}"))
+            .is_empty()
+    );
+    assert_eq!(sql.one(&format!("SELECT '{text}'")), text);
+}
+
+#[test]
+fn what_if_exists_leaves_undone_is_told() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, CONSTRAINT c CHECK (a > 0))");
+    for (statement, said) in [
+        (
+            "ALTER TABLE t DROP COLUMN IF EXISTS z",
+            "column \"z\" of relation \"t\" does not exist, skipping",
+        ),
+        (
+            "ALTER TABLE t ADD COLUMN IF NOT EXISTS a INT",
+            "column \"a\" of relation \"t\" already exists, skipping",
+        ),
+        (
+            "ALTER TABLE IF EXISTS t DROP CONSTRAINT IF EXISTS d",
+            "constraint \"d\" of relation \"t\" does not exist, skipping",
+        ),
+        (
+            "DROP ROLE IF EXISTS r",
+            "role \"r\" does not exist, skipping",
+        ),
+        (
+            "DROP FUNCTION IF EXISTS f(int)",
+            "function f(integer) does not exist, skipping",
+        ),
+        (
+            "DROP TABLE IF EXISTS s.t",
+            "schema \"s\" does not exist, skipping",
+        ),
+        (
+            "CREATE SCHEMA IF NOT EXISTS public",
+            "schema \"public\" already exists, skipping",
+        ),
+    ] {
+        assert_eq!(
+            sql.noticed(statement),
+            [format!("NOTICE: {said}")],
+            "{statement}"
+        );
+    }
+    for statement in [
+        "ALTER TABLE t DROP CONSTRAINT IF EXISTS c",
+        "ALTER TABLE t ADD COLUMN IF NOT EXISTS b INT",
+        "ALTER TABLE t DROP COLUMN IF EXISTS b",
+    ] {
+        assert!(sql.noticed(statement).is_empty(), "{statement}");
+    }
+}
+
+#[test]
+fn a_view_that_is_replaced_keeps_its_columns() {
+    let sql = Sql::new();
+    sql.run("CREATE VIEW v AS SELECT 1 AS a, 2 AS b");
+    for (query, message) in [
+        ("SELECT 1 AS a", "cannot drop columns from view"),
+        (
+            "SELECT 1 AS a, 2 AS c",
+            "cannot change name of view column \"b\" to \"c\"",
+        ),
+        (
+            "SELECT 1 AS a, 'x'::text AS b",
+            "cannot change data type of view column \"b\" from integer to text",
+        ),
+    ] {
+        let error = sql.error(&format!("CREATE OR REPLACE VIEW v AS {query}"));
+        assert_eq!(
+            (error.sqlstate.as_str(), error.message.as_str()),
+            ("42P16", message)
+        );
+    }
+    sql.run("CREATE OR REPLACE VIEW v AS SELECT 3 AS a, 4 AS b, 5 AS c");
+    assert_eq!(sql.one("SELECT * FROM v"), "3|4|5");
+}
+
+#[test]
+fn a_key_has_a_column_once() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT NOT NULL)");
+    for (statement, kind) in [
+        ("CREATE TABLE u (a INT, PRIMARY KEY (a, a))", "primary key"),
+        ("CREATE TABLE u (a INT, UNIQUE (a, a))", "unique"),
+        ("ALTER TABLE t ADD PRIMARY KEY (a, a)", "primary key"),
+    ] {
+        let error = sql.error(statement);
+        let message = format!("column \"a\" appears twice in {kind} constraint");
+        assert_eq!((error.sqlstate.as_str(), error.message), ("42701", message));
+    }
+}
+
+#[test]
+fn bpchar_has_a_length() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (c BPCHAR(5)); INSERT INTO t VALUES ('dog')");
+    assert_eq!(
+        sql.one("SELECT c = 'dog  ', octet_length(c), pg_typeof(c) FROM t"),
+        "true|5|character"
+    );
+    assert_eq!(sql.state("INSERT INTO t VALUES ('longer')"), "22001");
+    assert_eq!(sql.state("CREATE TABLE u (c BPCHAR)"), "0A000");
+    assert_eq!(sql.state("CREATE TABLE u (c BPCHAR(0))"), "22023");
+}
+
+#[test]
+fn what_cascade_drops_is_told() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE SCHEMA s; CREATE TABLE s.a (a INT PRIMARY KEY, n INT GENERATED ALWAYS AS IDENTITY);
+         CREATE TABLE b (b INT CONSTRAINT f REFERENCES s.a)",
+    );
+    assert_eq!(
+        sql.noticed("BEGIN; DROP TABLE s.a CASCADE; ROLLBACK"),
+        ["NOTICE: drop cascades to constraint f on table b"]
+    );
+    assert!(
+        sql.noticed("BEGIN; DROP TABLE s.a, b CASCADE; ROLLBACK")
+            .is_empty()
+    );
+    sql.run("DROP TABLE b");
+    assert_eq!(
+        sql.noticed("BEGIN; DROP SCHEMA s CASCADE; ROLLBACK"),
+        ["NOTICE: drop cascades to table s.a"]
+    );
+    sql.run(
+        "CREATE VIEW s.v AS SELECT 1 AS a; CREATE SEQUENCE s.q; CREATE TYPE s.t AS ENUM ('x');
+         CREATE FUNCTION s.f(int) RETURNS int LANGUAGE sql AS 'select 1'",
+    );
+    assert_eq!(
+        sql.noticed("DROP SCHEMA s CASCADE"),
+        ["NOTICE: drop cascades to 5 other objects"]
+    );
+    assert_eq!(sql.state("DROP ROUTINE f"), "0A000");
+}

@@ -287,3 +287,26 @@ fn parts_are_assigned() {
         assert_eq!(sql.state(&format!("UPDATE t SET {set}")), state, "{set}");
     }
 }
+
+#[test]
+fn a_type_that_views_or_defaults_name_stays() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE mood AS ENUM ('sad'); CREATE DOMAIN d AS INT;
+         CREATE TABLE t (a TEXT DEFAULT 'sad'::mood::text);
+         CREATE VIEW v AS SELECT 'sad'::mood AS m; CREATE VIEW w AS SELECT 1::d AS m",
+    );
+    let error = sql.error("DROP TYPE mood");
+    assert_eq!(error.sqlstate, "2BP01");
+    assert_eq!(
+        error.detail.unwrap_or_default(),
+        "default value for column a of table t depends on type mood\n\
+         view v depends on type mood"
+    );
+    assert_eq!(sql.state("DROP DOMAIN d"), "2BP01");
+    assert_eq!(
+        sql.noticed("DROP DOMAIN d CASCADE"),
+        ["NOTICE: drop cascades to view w"]
+    );
+    sql.run("DROP VIEW v; ALTER TABLE t ALTER COLUMN a DROP DEFAULT; DROP TYPE mood");
+}

@@ -188,7 +188,9 @@ fn prepare_execute_deallocate() {
     sql.run("PREPARE got AS SELECT s FROM t WHERE k = $1");
     assert_eq!(sql.rows("EXECUTE got(2)"), ["two"]);
     assert_eq!(sql.state("PREPARE got AS SELECT 1"), "42P05");
-    assert_eq!(sql.state("EXECUTE got"), "08P01");
+    assert_eq!(sql.state("EXECUTE got"), "42601");
+    assert_eq!(sql.state("EXPLAIN EXECUTE got(1, 2)"), "42601");
+    assert_eq!(sql.state("CREATE TABLE u AS EXECUTE got"), "42601");
     assert_eq!(sql.run("DEALLOCATE got"), "DEALLOCATE");
     assert_eq!(sql.state("EXECUTE got(2)"), "26000");
     assert_eq!(sql.run("DEALLOCATE ALL"), "DEALLOCATE ALL");
@@ -230,4 +232,61 @@ fn the_catalog_lists_prepared_statements() {
     assert_eq!(sql.sorted(names), ["R", "m", "q", "s"]);
     sql.run("DEALLOCATE ALL");
     assert!(sql.rows(names).is_empty());
+}
+
+#[test]
+fn values_of_execute_are_of_the_types_that_their_use_tells() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b JSON, c NUMERIC(6,2))");
+    sql.run("PREPARE i AS INSERT INTO t (a) VALUES ($1) RETURNING $1 + 1");
+    assert_eq!(sql.rows("EXECUTE i(2.3)"), ["3"]);
+    assert_eq!(sql.one("SELECT a FROM t"), "2");
+    sql.run("PREPARE v AS SELECT $1; CREATE TABLE u AS EXECUTE v(8)");
+    assert_eq!(sql.one("SELECT * FROM u"), "8");
+    assert_eq!(
+        sql.one("SELECT data_type FROM information_schema.columns WHERE table_name = 'u'"),
+        "text"
+    );
+    assert_eq!(sql.rows("EXECUTE v('x')"), ["x"]);
+    assert_eq!(sql.names("EXECUTE v(8)"), ["?column?"]);
+    sql.run("PREPARE j AS UPDATE t SET b = $1, c = $2 RETURNING b, c");
+    assert_eq!(
+        sql.rows("EXECUTE j('{\"a\": 1}', 1.005)"),
+        ["{\"a\": 1}|1.01"]
+    );
+    assert_eq!(sql.state("PREPARE z (nosuch) AS SELECT $1"), "42704");
+    sql.run("CREATE TYPE mood AS ENUM ('sad'); PREPARE m (mood) AS SELECT $1");
+    assert_eq!(sql.rows("EXECUTE m('sad')"), ["sad"]);
+}
+
+#[test]
+fn execute_keeps_the_columns_that_prepare_told() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
+    sql.run("PREPARE p AS SELECT * FROM t; PREPARE q AS SELECT a FROM t");
+    assert_eq!(sql.rows("EXECUTE p"), ["1"]);
+    sql.run("ALTER TABLE t ADD COLUMN b INT");
+    let error = sql.error("EXECUTE p");
+    assert_eq!(error.sqlstate, "0A000");
+    assert_eq!(error.message, "cached plan must not change result type");
+    assert_eq!(sql.rows("EXECUTE q"), ["1"]);
+    sql.run("ALTER TABLE t ALTER COLUMN a TYPE TEXT");
+    assert_eq!(sql.state("EXECUTE q"), "0A000");
+    sql.run("DEALLOCATE q; PREPARE q AS SELECT a FROM t");
+    assert_eq!(sql.rows("EXECUTE q"), ["1"]);
+}
+
+#[test]
+fn moments_of_prepared_statements_are_read_at_prepare() {
+    let sql = Sql::new();
+    sql.run("SET TIME ZONE 'UTC'");
+    sql.run(
+        "PREPARE p AS SELECT '2000-01-01 18:05:10.123'::timestamptz::text, timestamptz 'nonsense'",
+    );
+    sql.run("PREPARE q AS SELECT '2000-01-01 18:05:10.123'::timestamptz::text");
+    sql.run("PREPARE r AS SELECT (timestamp with time zone '1999-06-01')::text");
+    sql.run("SET TIME ZONE 'EST'");
+    assert_eq!(sql.rows("EXECUTE q"), ["2000-01-01 13:05:10.123-05"]);
+    assert_eq!(sql.rows("EXECUTE r"), ["1999-05-31 19:00:00-05"]);
+    assert_eq!(sql.state("EXECUTE p"), "22007");
 }

@@ -74,14 +74,14 @@ fn views_follow_their_tables() {
         sql.rows("SELECT d, count FROM v ORDER BY d"),
         ["2|2", "4|1"]
     );
-    sql.run("CREATE VIEW w (x) AS SELECT d FROM v WHERE d > 2; CREATE OR REPLACE VIEW v AS SELECT a AS d FROM t");
+    sql.run("CREATE VIEW w (x) AS SELECT d FROM v WHERE d > 2; CREATE OR REPLACE VIEW v AS SELECT a AS d, count(*) FROM t GROUP BY a");
     assert_eq!(sql.rows("SELECT x FROM w"), [""; 0]);
     assert_eq!(sql.state("CREATE VIEW v AS SELECT 1"), "42P07");
     sql.run("CREATE VIEW IF NOT EXISTS v AS SELECT 1");
     assert_eq!(sql.state("CREATE VIEW z AS SELECT * FROM nowhere"), "42P01");
     assert_eq!(sql.state("CREATE VIEW z AS SELECT 1 AS a, 2 AS a"), "42701");
     sql.run("CREATE VIEW r AS SELECT 1 AS a");
-    sql.run("CREATE OR REPLACE VIEW r AS SELECT * FROM w");
+    sql.run("CREATE OR REPLACE VIEW r AS SELECT x AS a FROM w");
     sql.run("DROP VIEW v");
     assert_eq!(sql.state("SELECT * FROM r"), "42P01");
     sql.run("DROP VIEW IF EXISTS v, w, r");
@@ -550,4 +550,47 @@ fn aggregates_get_the_rows_of_sorted_sub_queries_in_order() {
     ] {
         assert_eq!(sql.rows(query), rows, "{query}");
     }
+}
+
+#[test]
+fn a_whole_row_in_brackets_is_its_columns() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT); INSERT INTO t VALUES (1, 'x')");
+    for list in ["(t.*)", "(t.*) AS w", "(t).* AS w", "t.* AS w"] {
+        let query = format!("SELECT {list} FROM t");
+        assert_eq!(sql.names(&query), ["a", "b"], "{list}");
+        assert_eq!(sql.rows(&query), ["1|x"], "{list}");
+    }
+    assert_eq!(sql.rows("SELECT (t.*) IS NULL, 1 FROM t"), ["false|1"]);
+}
+
+#[test]
+fn paths_are_told_by_names_of_arguments() {
+    let sql = Sql::new();
+    for (call, rows) in [
+        (
+            "jsonb_path_query('[]', 'strict $[1]', silent => true)",
+            &[][..],
+        ),
+        (
+            "jsonb_path_query('[1,2]', '$[*] ? (@ > $x)', vars => '{\"x\": 1}')",
+            &["2"][..],
+        ),
+        (
+            "jsonb_path_query(path => '$[*]', target => '[1,2]')",
+            &["1", "2"][..],
+        ),
+    ] {
+        assert_eq!(sql.rows(&format!("SELECT {call}")), rows, "{call}");
+        assert_eq!(sql.rows(&format!("SELECT * FROM {call}")), rows, "{call}");
+    }
+    for call in [
+        "jsonb_path_query('[]', '$', nothing => true)",
+        "jsonb_path_query('[]', silent => true)",
+        "jsonb_path_query('[]', '$', path => '$')",
+    ] {
+        assert_eq!(sql.state(&format!("SELECT {call}")), "42883", "{call}");
+    }
+    let call = "jsonb_path_query('[]', 'strict $[1]', silent => false)";
+    assert_eq!(sql.state(&format!("SELECT {call}")), "22033");
 }

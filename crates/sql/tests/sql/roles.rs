@@ -251,7 +251,7 @@ fn views_read_with_the_rights_of_their_owners() {
     }
     owner.run("GRANT SELECT ON t TO ann");
     // Another query keeps the owner and the grants; another view of that name has none.
-    ann.run("CREATE OR REPLACE VIEW v AS SELECT a FROM t");
+    ann.run("CREATE OR REPLACE VIEW v AS SELECT a::text AS b FROM t");
     assert_eq!(bob.sorted("SELECT * FROM v"), ["1", "2"]);
     owner.run("ALTER VIEW v OWNER TO freestone");
     assert_eq!(
@@ -596,4 +596,20 @@ fn truncate_needs_its_right_on_all_tables_that_it_reaches() {
     assert_eq!(ann.state("TRUNCATE t CASCADE"), "42501");
     owner.run("GRANT TRUNCATE ON child TO ann");
     assert_eq!(ann.run("TRUNCATE t CASCADE"), "TRUNCATE TABLE");
+}
+
+#[test]
+fn public_is_a_schema_to_grant_on() {
+    let sql = Sql::new();
+    sql.run("GRANT ALL ON SCHEMA public TO public; REVOKE CREATE ON SCHEMA public FROM public");
+    sql.run("GRANT SELECT ON ALL TABLES IN SCHEMA public TO public; CREATE ROLE r LOGIN");
+    assert_eq!(sql.run("SET ROLE r"), "SET");
+    let error = sql.error("CREATE TABLE public.t (a INT)");
+    assert_eq!(
+        (error.sqlstate.as_str(), error.message.as_str()),
+        ("42501", "permission denied for schema public")
+    );
+    assert_eq!(sql.run("RESET ROLE"), "RESET");
+    assert_eq!(sql.run("RESET SESSION AUTHORIZATION"), "RESET");
+    assert_eq!(sql.state("GRANT USAGE ON SCHEMA nowhere TO r"), "3F000");
 }

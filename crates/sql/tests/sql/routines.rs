@@ -415,3 +415,63 @@ fn rows_of_any_columns_are_of_the_types_that_a_call_names() {
         assert_eq!(sql.state(&text), "42P13", "{text}");
     }
 }
+
+#[test]
+fn a_function_that_is_used_stays() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE FUNCTION f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'select $1 + 1';
+         CREATE FUNCTION f(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'select $1';
+         CREATE TABLE t (a INT, b INT DEFAULT f(3));
+         CREATE VIEW v AS SELECT f(a) AS x FROM t; CREATE VIEW w AS SELECT x FROM v;
+         CREATE VIEW other AS SELECT f('x'::text) AS x; CREATE INDEX i ON t (f(a))",
+    );
+    let error = sql.error("DROP FUNCTION f(int)");
+    assert_eq!(error.sqlstate, "2BP01");
+    assert_eq!(
+        error.message,
+        "cannot drop function f(integer) because other objects depend on it"
+    );
+    assert_eq!(
+        error.detail.unwrap_or_default(),
+        "default value for column b of table t depends on function f(integer)\n\
+         index i depends on function f(integer)\n\
+         view v depends on function f(integer)\n\
+         view w depends on function f(integer)"
+    );
+    assert_eq!(
+        sql.noticed("DROP FUNCTION f(int) CASCADE"),
+        ["NOTICE: drop cascades to 4 other objects"]
+    );
+    assert_eq!(sql.state("SELECT * FROM w"), "42P01");
+    assert_eq!(sql.one("SELECT x FROM other"), "x");
+    sql.run("INSERT INTO t (a) VALUES (1)");
+    assert_eq!(sql.one("SELECT a, b FROM t"), "1|NULL");
+    sql.run(
+        "CREATE FUNCTION g(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'select $1 + 1';
+         CREATE TABLE u (a INT CHECK (g(a) > 0), b INT GENERATED ALWAYS AS (g(a)) STORED)",
+    );
+    assert_eq!(sql.state("DROP FUNCTION g"), "2BP01");
+    assert_eq!(sql.state("DROP FUNCTION g CASCADE"), "0A000");
+    sql.run("DROP TABLE u; DROP FUNCTION g");
+}
+
+#[test]
+fn the_digits_of_variadic_values_are_their_own() {
+    let sql = Sql::new();
+    for (name, parameter, returns) in [
+        ("f", "anyarray", "anyelement"),
+        ("g", "numeric[]", "numeric"),
+    ] {
+        sql.run(&format!(
+            "CREATE FUNCTION {name}(VARIADIC {parameter}) RETURNS {returns} LANGUAGE sql
+             AS 'select min($1[i]) from generate_subscripts($1, 1) g(i)'"
+        ));
+        assert_eq!(
+            sql.one(&format!("SELECT {name}(1.1, 0.22, 0.555)")),
+            "0.22",
+            "{name}"
+        );
+    }
+    assert_eq!(sql.one("SELECT f(3, 2), g(1, 0.333)"), "2|0.333");
+}

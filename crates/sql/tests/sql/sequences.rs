@@ -532,3 +532,36 @@ fn sequences_of_identities_have_names() {
         assert_eq!(sql.state(text), state, "{text}");
     }
 }
+
+#[test]
+fn setval_of_null_sets_nothing() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s");
+    for call in [
+        "setval(NULL, 42)",
+        "setval('s', NULL)",
+        "setval('s', 42, NULL)",
+        "setval('s'::regclass, 42, NULL)",
+    ] {
+        assert_eq!(sql.one(&format!("SELECT {call}")), "NULL", "{call}");
+    }
+    assert_eq!(sql.one("SELECT nextval('s')"), "1");
+    assert_eq!(sql.one("SELECT setval('s', '7')"), "7");
+    assert_eq!(sql.one("SELECT setval('s'::text, 8::smallint, 'f')"), "8");
+    assert_eq!(sql.one("SELECT nextval('s'), lastval()"), "8|8");
+    for call in [
+        "setval('s', ARRAY[1])",
+        "setval('s', 1.5)",
+        "nextval(1.5)",
+        "lastval(1)",
+        "setval('s')",
+    ] {
+        let error = sql.error(&format!("SELECT {call}"));
+        assert_eq!(error.sqlstate, "42883", "{call}");
+        assert!(
+            error.message.ends_with("does not exist"),
+            "{}",
+            error.message
+        );
+    }
+}

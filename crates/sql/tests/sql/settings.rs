@@ -168,3 +168,11 @@ fn modes_of_transactions_are_shown_and_set() {
     assert_eq!(sql.state("SELECT 1"), "25P02");
     sql.run("ROLLBACK");
 }
+
+#[test]
+fn show_all_tells_what_settings_are() {
+    let sql = Sql::new();
+    assert_eq!(sql.names("SHOW ALL"), ["name", "setting", "description"]);
+    sql.run("SET vacuum_cost_delay TO 40");
+    assert_eq!(sql.rows("SHOW vacuum_cost_delay"), ["40ms"]);
+}

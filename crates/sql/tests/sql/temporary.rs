@@ -139,9 +139,9 @@ fn temporary_views_go_with_their_session() {
     assert_eq!(a.sorted("SELECT k FROM v"), ["11", "12"]);
     assert_eq!(a.sorted("SELECT k FROM main.v"), ["1", "2"]);
     assert_eq!(b.sorted("SELECT k FROM v"), ["1", "2"]);
-    a.run("CREATE OR REPLACE TEMPORARY VIEW v (n) AS SELECT k + 20 FROM t");
+    a.run("CREATE OR REPLACE TEMPORARY VIEW v (k, n) AS SELECT k, k + 20 FROM t");
     assert_eq!(
-        a.sorted("SELECT n FROM v JOIN t ON n = k + 20"),
+        a.sorted("SELECT n FROM v JOIN t ON n = t.k + 20"),
         ["21", "22"]
     );
     // A view of something temporary is temporary.

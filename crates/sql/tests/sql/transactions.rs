@@ -464,3 +464,38 @@ fn a_table_may_be_changed_and_dropped_in_one_transaction() {
     assert_eq!(a.run("COMMIT"), "COMMIT");
     assert_eq!(b.sorted(ALL), ["1|22", "2|40"]);
 }
+
+#[test]
+fn read_only_ends_with_its_savepoint() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT)");
+    for end in ["RELEASE y", "ROLLBACK TO y"] {
+        sql.run("BEGIN; SAVEPOINT y; SET TRANSACTION READ ONLY");
+        assert_eq!(sql.rows("SHOW transaction_read_only"), ["on"]);
+        sql.run(end);
+        assert_eq!(sql.rows("SHOW transaction_read_only"), ["off"], "{end}");
+        sql.run("INSERT INTO t VALUES (1); ROLLBACK");
+    }
+    sql.run("BEGIN READ ONLY; SAVEPOINT y; RELEASE y");
+    assert_eq!(sql.rows("SHOW transaction_read_only"), ["on"]);
+    sql.run("ROLLBACK; BEGIN READ ONLY");
+    assert_eq!(sql.state("SELECT * FROM t FOR UPDATE"), "25006");
+    assert_eq!(sql.run("ROLLBACK; START TRANSACTION"), "START TRANSACTION");
+    assert_eq!(sql.run("ROLLBACK; BEGIN TRANSACTION"), "BEGIN");
+    sql.run("ROLLBACK");
+}
+
+#[test]
+fn what_is_done_concurrently_is_no_part_of_a_transaction() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT)");
+    for statement in [
+        "CREATE INDEX CONCURRENTLY i ON t (a)",
+        "REINDEX TABLE CONCURRENTLY t",
+    ] {
+        sql.run("BEGIN");
+        assert_eq!(sql.state(statement), "25001", "{statement}");
+        sql.run("ROLLBACK");
+        sql.run(statement);
+    }
+}

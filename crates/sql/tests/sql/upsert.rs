@@ -240,3 +240,20 @@ fn queries_of_with_are_seen_by_do_update() {
                   WHERE EXISTS (SELECT FROM w) RETURNING *";
     assert_eq!(sql.rows(upsert), ["a|42|t"]);
 }
+
+#[test]
+fn a_select_of_constants_may_conflict() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT PRIMARY KEY)");
+    assert_eq!(
+        sql.run("INSERT INTO t (i) SELECT 1 ON CONFLICT DO NOTHING"),
+        "INSERT 0 1"
+    );
+    assert_eq!(
+        sql.run("INSERT INTO t (i) SELECT 1 ON CONFLICT DO NOTHING"),
+        "INSERT 0 0"
+    );
+    let update = "INSERT INTO t SELECT 1 ON CONFLICT (i) DO UPDATE SET i = excluded.i + 1";
+    assert_eq!(sql.run(update), "INSERT 0 1");
+    assert_eq!(sql.one("SELECT i FROM t"), "2");
+}

@@ -19,6 +19,19 @@ fn tables_are_made_of_queries_in_other_forms() {
     assert_eq!(sql.rows("SELECT n FROM r ORDER BY n"), ["1", "2", "3"]);
     assert_eq!(sql.names("SELECT * FROM n"), ["x"]);
     assert_eq!(sql.one("SELECT count(*) FROM d, n"), "0");
+    assert_eq!(
+        sql.run("CREATE TABLE f AS SELECT 1 WITH NO DATA"),
+        "CREATE TABLE AS"
+    );
+    assert_eq!(
+        sql.run("CREATE TABLE g (x) AS SELECT 1 WITH NO DATA"),
+        "CREATE TABLE AS"
+    );
+    assert_eq!(
+        sql.run("CREATE TABLE IF NOT EXISTS g AS SELECT 1"),
+        "CREATE TABLE AS"
+    );
+    assert_eq!(sql.run("CREATE TABLE h AS SELECT 1"), "SELECT 1");
     for (statement, state) in [
         ("CREATE TABLE x AS EXECUTE nothing", "26000"),
         ("SELECT (SELECT 1 INTO x)", "42601"),

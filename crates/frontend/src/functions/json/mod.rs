@@ -28,6 +28,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(super) use path::PARAMETERS as PATH_PARAMETERS;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ mod types;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
-use super::lexeme::{Kind, Lexeme, near, position};
+use super::lexeme::{Kind, Lexeme, kept_name, near, position};
 use super::marks::{ASSIGN, BASE, BY_NAME, DEFAULTS, NOTHING, QUOTE, TARGET};
 use super::words::{Class, class};
 use crate::error::{Error, Result};
@@ -619,7 +619,7 @@ impl<'a> Reader<'a> {
             Kind::Word(word) => {
                 let lexeme = self.lexeme(0);
                 let written = self.sql.get(lexeme.start..lexeme.end);
-                Token::make_word(written.unwrap_or(word), None)
+                Token::make_word(kept_name(written.unwrap_or(word)), None)
             }
             kind => token_of(kind),
         };

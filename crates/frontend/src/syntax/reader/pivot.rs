@@ -15,7 +15,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::super::lexeme::Kind;
 use super::super::marks::{
-    NAMED, PIVOT, PIVOT_BY, PIVOT_ON, PIVOT_USING, SUMMARIZE, UNPIVOT, UNPIVOT_INTO, UNPIVOT_NULLS,
+    NAMED, PIVOT, PIVOT_BY, PIVOT_ON, PIVOT_USING, QUERY, SUMMARIZE, UNPIVOT, UNPIVOT_INTO,
+    UNPIVOT_NULLS,
 };
 use super::Reader;
 use crate::error::{Error, Result};
@@ -75,6 +76,17 @@ impl Reader<'_> {
         self.skip();
         self.put(Token::LParen);
         match !pivots && !unpivots && self.begins_query() {
+            // The grammar has only SELECT in the place of a value.
+            true if !matches!(self.word(0), Some("select" | "with")) => {
+                self.put_word("SELECT");
+                self.put(Token::Mul);
+                self.put_word("FROM");
+                self.put(Token::LParen);
+                self.query()?;
+                self.put(Token::RParen);
+                self.put_word("AS");
+                self.put_mark(QUERY.to_owned());
+            }
             true => self.query()?,
             false => {
                 self.put_word("SELECT");

@@ -446,11 +446,24 @@ impl Reader<'_> {
                     false => self.keep(),
                 }
             }
-            // PostgreSQL passes over a label behind a star.
-            if self.is("as") && self.is_label(1) {
-                self.skip();
-                self.skip();
+            self.label_of_star();
+            return Ok(());
+        }
+        // `(t.*)` is `t.*`.
+        if self.is_mark("(")
+            && let Some(end) = self.star_from(1)
+            && self.mark(end) == Some(")")
+            && (self.word(end + 1) == Some("as") || self.ends_item(end + 1))
+        {
+            self.skip();
+            for _ in 1..end {
+                match self.is_label(0) {
+                    true => self.keep_name(),
+                    false => self.keep(),
+                }
             }
+            self.skip();
+            self.label_of_star();
             return Ok(());
         }
         // `label: expr` of DuckDB.
@@ -501,9 +514,22 @@ impl Reader<'_> {
         self.keep_name();
     }
 
+    /// PostgreSQL passes over a label behind a star.
+    fn label_of_star(&mut self) {
+        if self.is("as") && self.is_label(1) {
+            self.skip();
+            self.skip();
+        }
+    }
+
     /// The length of `t.*` where it is an item of the list.
     pub(super) fn star(&self) -> Option<usize> {
-        let mut ahead = 0;
+        self.star_from(0)
+    }
+
+    /// The lexemes to the end of `t.*` that begins so many lexemes ahead.
+    fn star_from(&self, first: usize) -> Option<usize> {
+        let mut ahead = first;
         while self.is_label(ahead) && self.mark(ahead + 1) == Some(".") {
             ahead += 2;
             if self.operator(ahead) == Some("*") {
@@ -514,7 +540,7 @@ impl Reader<'_> {
                         Kind::Word(word) => INFIX.contains(&word.as_str()),
                         _ => false,
                     };
-                return (self.is_name(0) && !goes_on).then_some(ahead + 1);
+                return (self.is_name(first) && !goes_on).then_some(ahead + 1);
             }
         }
         None
@@ -526,6 +552,9 @@ impl Reader<'_> {
             self.each(Self::expr)?;
         } else if self.is("window") && self.is_name(1) && self.word(2) == Some("as") {
             // Without FROM, the grammar takes the word for the name of the last item.
+            self.put_words(&["WHERE", "TRUE"]);
+        } else if self.are(&["on", "conflict"]) {
+            // It takes ON for that name, too.
             self.put_words(&["WHERE", "TRUE"]);
         }
         if self.is("group") {

@@ -7,7 +7,7 @@ use super::objects::OWNER;
 use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::known::Kind;
+use crate::session::known::{IDLE, Kind};
 use crate::session::{ClientSettings, all_settings};
 
 /// The one database.
@@ -131,7 +131,6 @@ fn zones(facts: &mut Facts) {
 
 /// Settings: PostgreSQL's that are known, and ours.
 fn settings(relations: &Relations<'_>, facts: &mut Facts) {
-    const IDLE: &str = "It is accepted for clients of PostgreSQL and has no effect.";
     let client = relations.state.config().get_extension::<ClientSettings>();
     let known = client.as_ref().map(|client| client.known());
     for (known, value) in known.into_iter().flatten() {
@@ -156,9 +155,10 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
                 row.push(("max_val", most.to_string().into()));
                 row.extend(unit.shown().map(|unit| ("unit", unit.into())));
             }
-            Kind::Real(least, most) => {
+            Kind::Real(least, most, unit) => {
                 row.push(("min_val", least.to_string().into()));
                 row.push(("max_val", format!("{most:e}").into()));
+                row.extend(unit.shown().map(|unit| ("unit", unit.into())));
             }
             Kind::Word(all) => {
                 let all = all.iter().map(|word| (*word).to_owned());

@@ -123,6 +123,14 @@ fn with_defaults(name: &'static str, returns: Type, kernel: Kernel) -> Scalar {
         .named(&["target", "path", "vars", "silent"], &["{}", "false"])
 }
 
+/// The parameters of `jsonb_path_query`.
+pub(in crate::functions) const PARAMETERS: [(&str, Option<&str>); 4] = [
+    ("target", None),
+    ("path", None),
+    ("vars", Some("{}")),
+    ("silent", Some("false")),
+];
+
 /// What a function gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
