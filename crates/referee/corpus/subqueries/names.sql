@@ -8,4 +8,4 @@ SELECT (SELECT * FROM (SELECT ARRAY[1] AS c) o)[1], ((SELECT * FROM (SELECT ARRA
 SELECT (SELECT * FROM (SELECT 'x' AS c) o) COLLATE "C";
 SELECT ((VALUES (1)))::text, ((SELECT min(x) FROM (VALUES (1)) v (x)))::text;
 SELECT ((SELECT v.q FROM (VALUES (1)) v (q)))::text, ((SELECT * FROM (VALUES (1)) v (q)))::text;
-SELECT (SELECT 1 AS a UNION SELECT 2 AS b LIMIT 1)::text, ((SELECT NULL::boolean[]))[2];
+SELECT (SELECT 1 AS a UNION SELECT 2 AS b ORDER BY 1 LIMIT 1)::text, ((SELECT NULL::boolean[]))[2];
