@@ -51,7 +51,14 @@ fn identity_table(store: &Store) {
         let always = true;
         let schema = TableSchema {
             columns: vec![
-                column("id", Some(Identity { sequence, always })),
+                column(
+                    "id",
+                    Some(Identity {
+                        sequence,
+                        always,
+                        serial: false,
+                    }),
+                ),
                 column("v", None),
             ],
             ..TableSchema::default()
