@@ -24,7 +24,7 @@ lab: build             ## the papers' experiments at a small scale, and a page o
 	$(BIN)/freestone lab run all --quick --out ./lab-results
 	$(BIN)/freestone lab report --from ./lab-results --out ./lab.html
 
-clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, SQLAlchemy's suite
+clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, ORMs, migrations, what tools ask the catalog
 	clients/run.sh $(BIN)/freestone
 
 bench-clients: build   ## pgbench's key look-ups, Freestone and PostgreSQL in turns

@@ -97,13 +97,11 @@ const COUNTS: [&str; 10] = [
 ];
 
 /// Functions that say no.
-const NO: [&str; 6] = [
-    "pg_cancel_backend",
+const NO: [&str; 4] = [
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
     "pg_is_wal_replay_paused",
     "pg_relation_is_publishable",
-    "pg_terminate_backend",
 ];
 
 /// The overloads of a function about the catalog; none if it is not one.
