@@ -25,10 +25,11 @@ mod view;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Insert, MergeAction, MergeInsertExpr, Statement as Ast, VisitMut, VisitorMut,
+    Expr, Ident, Insert, MergeAction, MergeInsertExpr, Statement as Ast, VisitorMut,
 };
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
+use freestone_frontend::syntax::walk::walk_mut;
 
 use crate::error::{Error, Position, Result};
 
@@ -166,9 +167,9 @@ fn mark_overriding(ast: &mut Ast, at: Location, which: &'static str) -> bool {
         start: None,
         mark: None,
     };
-    let _ = ast.visit(&mut nearest);
+    let _ = walk_mut(ast, &mut nearest);
     nearest.mark = nearest.start.is_some().then_some(which);
-    ast.visit(&mut nearest).is_break()
+    walk_mut(ast, &mut nearest).is_break()
 }
 
 /// The INSERT that begins nearest before a place: first its beginning is looked for, then it is

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Array, CastKind, DataType, Expr, Statement as Ast, UnaryOperator, Value, visit_expressions,
-    visit_expressions_mut,
+    Array, CastKind, DataType, Expr, Statement as Ast, UnaryOperator, Value,
 };
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 
 use crate::error::{Error, Result};
 

@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use freestone_frontend::syntax::walk::walk;
 use freestone_frontend::{stack, syntax};
 use parking_lot::Mutex;
 
@@ -339,7 +340,7 @@ pub(crate) fn names_of_with(tree: &impl Visit) -> HashSet<String> {
         }
     }
     let mut given = Given(HashSet::new());
-    let _ = tree.visit(&mut given);
+    let _ = walk(tree, &mut given);
     given.0
 }
 

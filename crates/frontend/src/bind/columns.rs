@@ -12,11 +12,12 @@
 
 use std::ops::ControlFlow;
 
+use crate::syntax::walk::walk_mut;
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray;
 use sqlparser::ast::{
     Array, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, Query, ValueWithSpan, VisitMut, VisitorMut,
+    ObjectName, Query, ValueWithSpan, VisitorMut,
 };
 
 use super::lambda::parts_of;
@@ -405,9 +406,9 @@ pub(super) fn misplaced() -> Error {
 }
 
 /// Walks an expression where there is room for it.
-fn walk<V: VisitorMut<Break = ()>>(expr: &mut Ast, visitor: &mut V) -> Result<()> {
+fn walk(expr: &mut Ast, visitor: &mut dyn VisitorMut<Break = ()>) -> Result<()> {
     stack::check()?;
-    let _ = expr.visit(visitor);
+    let _ = walk_mut(expr, visitor);
     Ok(())
 }
 
@@ -457,7 +458,7 @@ impl Replace<'_> {
     /// An expression with another in the place of COLUMNS.
     pub(super) fn columns(expr: Ast, by: &Ast) -> Ast {
         let mut expr = expr;
-        let _ = expr.visit(&mut Replace(by));
+        let _ = walk_mut(&mut expr, &mut Replace(by));
         expr
     }
 }

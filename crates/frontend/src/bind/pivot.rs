@@ -12,10 +12,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::syntax::walk::{visit_expressions, walk_mut};
 use sqlparser::ast::{
     BinaryOperator, Expr as Ast, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, ObjectName,
-    Query, SelectItem, SetExpr, TableAlias, Value, ValueWithSpan, VisitMut, VisitorMut,
-    visit_expressions,
+    Query, SelectItem, SetExpr, TableAlias, Value, ValueWithSpan, VisitorMut,
 };
 
 use super::columns::{Replace, each_of, picked_name};
@@ -555,7 +555,7 @@ fn filtered(expr: &Ast, condition: Option<&Ast>) -> Result<Ast> {
         found: false,
         queries: 0,
     };
-    let _: ControlFlow<()> = expr.visit(&mut filter);
+    let _: ControlFlow<()> = walk_mut(&mut expr, &mut filter);
     match filter.found {
         true => Ok(expr),
         false => Err(Error::new(

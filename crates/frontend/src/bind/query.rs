@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
+use crate::syntax::walk::walk;
 use sqlparser::ast::{
     Cte as Written, CteAsMaterialized, Fetch, LimitClause, ObjectName, Offset, OrderBy, Query,
     SetExpr, SetOperator, SetQuantifier, Table, Values, Visit, Visitor, With,
@@ -757,7 +758,7 @@ struct Recursion {
 /// gives.
 fn relation_names(node: &impl Visit) -> HashSet<String> {
     let mut names = Names::default();
-    let _: ControlFlow<()> = node.visit(&mut names);
+    let _: ControlFlow<()> = walk(node, &mut names);
     names.found
 }
 

@@ -10,6 +10,7 @@
 
 use std::ops::ControlFlow;
 
+use super::walk::walk_mut;
 use sqlparser::ast::{
     BinaryOperator, Expr, Query, SetExpr, SetOperator, SetQuantifier, TableFactor, Value, Values,
     VisitMut, VisitorMut,
@@ -30,7 +31,7 @@ pub fn balance(tree: &mut impl VisitMut) -> Result<()> {
         levels: 0,
         in_chain: 0,
     };
-    match tree.visit(&mut walk) {
+    match walk_mut(tree, &mut walk) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(too_complex()),
     }

@@ -8,6 +8,7 @@
 //! | `marks` | names that stand for forms which `sqlparser` lacks |
 //! | `dialect` | the dialect of `sqlparser` |
 //! | `balance` | long chains as balanced trees |
+//! | `walk` | walks over trees, compiled once |
 //!
 //! A text of few levels is parsed where it is asked for; another one on a great stack, and its
 //! long chains become balanced trees there.
@@ -20,6 +21,7 @@ mod dialect;
 mod lexeme;
 pub mod marks;
 mod reader;
+pub mod walk;
 mod words;
 
 use sqlparser::ast::{Query, Statement};

@@ -8,8 +8,9 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FromTable, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr,
-    Statement as Ast, TableFactor, TableObject, VisitMut, VisitorMut,
+    Statement as Ast, TableFactor, TableObject, VisitorMut,
 };
+use freestone_frontend::syntax::walk::walk_mut;
 
 use crate::names::{Name, column_of, table_name};
 
@@ -30,7 +31,7 @@ pub(crate) fn shorten(ast: &mut Ast) {
         _ => {
             if let Some(name) = target(ast).and_then(|name| table_name(name).ok()) {
                 shorten_wildcards(ast, &name);
-                let _: ControlFlow<()> = VisitMut::visit(ast, &mut Shorten(name));
+                let _: ControlFlow<()> = walk_mut(ast, &mut Shorten(name));
             }
         }
     }

@@ -4,12 +4,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CreateView, Expr, ObjectName, ObjectNamePart, Statement as Ast, visit_expressions,
-    visit_relations,
+    CreateView, Expr, ObjectName, ObjectNamePart, Statement as Ast,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 
 use super::words;
 use crate::names::fold;

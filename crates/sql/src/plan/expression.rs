@@ -11,10 +11,10 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
-    visit_expressions_mut,
+    Expr, Ident, Query, Value, ValueWithSpan, VisitMut, Visitor, VisitorMut,
 };
 use freestone_frontend::syntax;
+use freestone_frontend::syntax::walk::{visit_expressions_mut, walk, walk_mut};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
@@ -66,7 +66,7 @@ pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
         }
     }
     let mut part = part.clone();
-    let _ = part.visit(&mut Strings);
+    let _ = walk_mut(&mut part, &mut Strings);
     part.to_string()
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn has_query(expr: &Expr) -> bool {
             ControlFlow::Break(())
         }
     }
-    expr.visit(&mut Queries).is_break()
+    walk(expr, &mut Queries).is_break()
 }
 
 /// The columns of a table as expressions name them, alone or after `alias`.

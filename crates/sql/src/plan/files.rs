@@ -18,7 +18,8 @@ use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::execution::session_state::SessionState;
-use datafusion::sql::sqlparser::ast::{Statement as Ast, visit_relations};
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::Catalog;
 use parquet::file::metadata::ParquetMetaDataReader;
 

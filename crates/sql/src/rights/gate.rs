@@ -10,8 +10,9 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, CascadeOption, ConflictTarget, CopySource, Delete, Expr, FromTable, Insert,
     Merge, MergeAction, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
-    TableObject, Truncate, Update, Visit, visit_expressions, visit_relations,
+    TableObject, Truncate, Update, Visit,
 };
+use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 use freestone_storage::{Catalog, Object, Privileges, TableId};
 
 use super::alter;

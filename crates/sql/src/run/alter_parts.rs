@@ -5,8 +5,9 @@
 
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, Expr,
-    GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint, Value, visit_expressions,
+    GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint, Value,
 };
+use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::TableSchema;
 use std::ops::ControlFlow;
 

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Value, visit_expressions_mut};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Value};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
     Catalog, CatalogEdit, Privileges, SequenceDefinition, SequencePosition, TableId,
 };

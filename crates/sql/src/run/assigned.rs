@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Visit, Visitor,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Visitor,
 };
 use freestone_frontend::functions::catalogue;
+use freestone_frontend::syntax::walk::walk;
 use freestone_storage::{Catalog, Column, Table};
 
 use super::change::Changed;
@@ -185,7 +186,7 @@ fn gives_rows(expr: &Expr) -> bool {
             }
         }
     }
-    expr.visit(&mut Calls { queries: 0 }).is_break()
+    walk(expr, &mut Calls { queries: 0 }).is_break()
 }
 
 /// The values of `ROW(…)`.

@@ -9,10 +9,10 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Arra
 use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert,
-    Statement as Ast, visit_expressions_mut,
+    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, Statement as Ast,
 };
 use freestone_frontend::syntax::marks::{self, marked};
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{Column, Key, KeyLookUp, Row, RowId, Table, Value};

@@ -6,9 +6,9 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ExprSchemable;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, GeneratedExpressionMode, Ident,
-    IndexColumn, NullsDistinctOption, ObjectName, TableConstraint, visit_expressions,
-    visit_expressions_mut,
+    IndexColumn, NullsDistinctOption, ObjectName, TableConstraint,
 };
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
 use super::Run;

@@ -10,8 +10,9 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName,
-    Query, SelectItem, SetExpr, Statement as Ast, visit_expressions_mut,
+    Query, SelectItem, SetExpr, Statement as Ast,
 };
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_frontend::syntax::{self, marks};
 use freestone_storage::{Catalog, ColumnType, ElementType, Table};
 

@@ -9,9 +9,8 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, UnaryOperator, visit_expressions, visit_expressions_mut,
-};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 use freestone_storage::delta::{arrays, stored_key};
 use freestone_storage::row::cell;
 use freestone_storage::{Column, ColumnType, Row, TableSchema, Value};

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, ColumnOption, DataType as SqlType, Expr, GeneratedAs, Insert,
-    MergeInsertExpr, SequenceOptions, visit_expressions,
+    MergeInsertExpr, SequenceOptions,
 };
+use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{
     CatalogEdit, Column, ColumnType, Identity, Sequence, SequenceDefinition, Table, TableSchema,
 };

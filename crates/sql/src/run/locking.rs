@@ -25,9 +25,9 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::sql::sqlparser::ast::{
     Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock, Query, Select,
-    SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visit, VisitMut, Visitor,
-    VisitorMut, visit_expressions,
+    SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor, VisitorMut,
 };
+use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
 use freestone_storage::{Privileges, RowId, RowLock, Table};
 use futures::StreamExt;
 
@@ -60,7 +60,7 @@ pub(crate) fn locks(ast: &Ast) -> bool {
         ast,
         Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_)
     );
-    reads_rows && ast.visit(&mut Locks).is_break()
+    reads_rows && walk(ast, &mut Locks).is_break()
 }
 
 /// The statement without its locks, for those who only ask what it gives.
@@ -75,7 +75,7 @@ pub(crate) fn without_locks(ast: &Ast) -> Ast {
         }
     }
     let mut ast = ast.clone();
-    let _ = VisitMut::visit(&mut ast, &mut Without);
+    let _ = walk_mut(&mut ast, &mut Without);
     ast
 }
 
@@ -226,7 +226,7 @@ fn take_apart(ast: &mut Ast) -> Vec<Query> {
         depth: 0,
         query: matches!(ast, Ast::Query(_)),
     };
-    let _ = VisitMut::visit(ast, &mut apart);
+    let _ = walk_mut(ast, &mut apart);
     apart.found
 }
 

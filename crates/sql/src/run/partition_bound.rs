@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::arrow::array::Array;
-use datafusion::sql::sqlparser::ast::{Expr, ForValues, PartitionBoundValue, visit_expressions};
+use datafusion::sql::sqlparser::ast::{Expr, ForValues, PartitionBoundValue};
+use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{BoundValue, Column, PartitionBound, PartitionStrategy};
 
 use super::Run;

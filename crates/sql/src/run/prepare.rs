@@ -6,8 +6,9 @@ use chrono::{DateTime, Datelike};
 use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::ast::{
     CreateTable, DataType, Expr, FunctionArg, FunctionArgExpr, Query, SetExpr, Statement as Ast,
-    TableFactor, TimezoneInfo, Value, VisitMut, VisitorMut, visit_expressions_mut,
+    TableFactor, TimezoneInfo, Value, VisitorMut,
 };
+use freestone_frontend::syntax::walk::{visit_expressions_mut, walk_mut};
 
 use super::Run;
 use crate::error::{Error, Result};
@@ -180,11 +181,12 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
     struct Put<'a> {
         session: &'a Session,
         done: bool,
+        error: Option<Error>,
     }
     impl VisitorMut for Put<'_> {
-        type Break = Error;
+        type Break = ();
 
-        fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
             let SetExpr::Select(select) = query.body.as_ref() else {
                 return ControlFlow::Continue(());
             };
@@ -223,9 +225,13 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
                 }
                 Ok(_) => {
                     let message = "prepared statement is not a SELECT";
-                    ControlFlow::Break(Error::new("42809", message))
+                    self.error = Some(Error::new("42809", message));
+                    ControlFlow::Break(())
                 }
-                Err(error) => ControlFlow::Break(error),
+                Err(error) => {
+                    self.error = Some(error);
+                    ControlFlow::Break(())
+                }
             }
         }
     }
@@ -236,8 +242,10 @@ fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<Creat
     let mut put = Put {
         session,
         done: false,
+        error: None,
     };
-    if let ControlFlow::Break(error) = query.visit(&mut put) {
+    let _ = walk_mut(&mut query, &mut put);
+    if let Some(error) = put.error {
         return Err(error);
     }
     Ok(put.done.then(|| CreateTable {

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, CreateIndex, DataType, Expr, GeneratedAs, Ident,
-    RenameTableNameKind, visit_expressions_mut,
+    RenameTableNameKind,
 };
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{Column, ColumnType, Deferral, Table, TableSchema};
 
 use super::Run;

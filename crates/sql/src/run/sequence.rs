@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, SequenceOptions,
-    Statement as Ast, UnaryOperator, Value, visit_expressions,
+    Statement as Ast, UnaryOperator, Value,
 };
+use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
 
 use super::Run;

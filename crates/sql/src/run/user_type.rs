@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef,
     DataType as Written, Expr, Ident, ObjectName, Statement as Ast, UserDefinedTypeRepresentation,
-    Value, visit_expressions_mut,
+    Value,
 };
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
     Catalog, CatalogEdit, ColumnType, Deferral, Label, Modifier, Privileges, Table, TypeId,
     UserType, UserTypeKind,

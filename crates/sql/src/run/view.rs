@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    CreateTableOptions, CreateView, Statement as Ast, visit_relations,
-};
+use datafusion::sql::sqlparser::ast::{CreateTableOptions, CreateView, Statement as Ast};
+use freestone_frontend::syntax::walk::visit_relations;
 
 use super::Run;
 use super::redeclare::written;

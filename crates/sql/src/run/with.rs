@@ -19,8 +19,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    Cte, ObjectName, Query, Statement as Ast, TableAliasColumnDef, With, visit_relations,
+    Cte, ObjectName, Query, Statement as Ast, TableAliasColumnDef, With,
 };
+use freestone_frontend::syntax::walk::visit_relations;
 use freestone_frontend::types::{Type, formatted};
 use futures::TryStreamExt;
 

@@ -16,7 +16,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::sql::sqlparser::ast::visit_relations;
+use freestone_frontend::syntax::walk::visit_relations;
 use parking_lot::{Mutex, RwLock};
 
 use super::Session;

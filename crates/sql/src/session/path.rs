@@ -12,8 +12,9 @@ use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption,
     CommentObject, CopySource, DataType, Delete, Expr, ForeignKeyConstraint, FromTable, Ident,
     ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
-    TableObject, visit_expressions_mut, visit_relations_mut,
+    TableObject,
 };
+use freestone_frontend::syntax::walk::{visit_expressions_mut, visit_relations_mut};
 use freestone_storage::Catalog;
 
 use super::Session;

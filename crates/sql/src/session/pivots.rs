@@ -18,9 +18,10 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, Query, SetExpr, Statement as Ast, TableFactor, Value, VisitMut, VisitorMut, With,
+    ObjectName, Query, SetExpr, Statement as Ast, TableFactor, Value, VisitorMut, With,
 };
 use freestone_frontend::syntax::marks::{PIVOT, PIVOT_ON, QUOTE, marked};
+use freestone_frontend::syntax::walk::walk_mut;
 use futures::TryStreamExt;
 
 use super::{Outcome, Session};
@@ -50,12 +51,12 @@ impl Session {
         let mut ast = ast.clone();
         loop {
             let mut open = Open::default();
-            let _ = ast.visit(&mut open);
+            let _ = walk_mut(&mut ast, &mut open);
             let Some(query) = open.found else {
                 return Ok(Cow::Owned(ast));
             };
             let values = self.values_of(&query).await?;
-            let _ = ast.visit(&mut Close(Some(values)));
+            let _ = walk_mut(&mut ast, &mut Close(Some(values)));
         }
     }
 
@@ -137,7 +138,7 @@ impl Open {
         for cte in ctes {
             let mut inner = Open::default();
             let mut query = cte.query.clone();
-            let _ = query.visit(&mut inner);
+            let _ = walk_mut(&mut query, &mut inner);
             if changing(&cte.query).is_none() && inner.found.is_none() {
                 known.push(printed(cte));
             }

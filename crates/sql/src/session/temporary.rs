@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::sql::sqlparser::ast::{
     CommentObject, CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType,
-    OnCommit, Statement as Ast, visit_relations, visit_relations_mut,
+    OnCommit, Statement as Ast,
 };
+use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
 use super::path::foreign_keys;

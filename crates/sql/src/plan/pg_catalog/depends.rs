@@ -6,9 +6,8 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, ObjectNamePart, Statement, visit_expressions, visit_relations,
-};
+use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Statement};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 
 use super::facts::Facts;
 use super::objects::{Described, SEQUENCES, VIEWS, default_number, described, relation_numbers};

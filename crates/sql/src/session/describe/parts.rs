@@ -7,8 +7,9 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, Assignment, AssignmentTarget, DataType as SqlType, Expr, ObjectName,
-    SelectItem, Statement as Ast, visit_expressions,
+    SelectItem, Statement as Ast,
 };
+use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::Table;
 
 use crate::error::Result;
