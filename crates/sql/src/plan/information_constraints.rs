@@ -282,6 +282,7 @@ fn rule(action: ForeignAction) -> &'static str {
         ForeignAction::Cascade => "CASCADE",
         ForeignAction::SetNull => "SET NULL",
         ForeignAction::SetDefault => "SET DEFAULT",
-        _ => "NO ACTION",
+        ForeignAction::Restrict => "RESTRICT",
+        ForeignAction::NoAction => "NO ACTION",
     }
 }

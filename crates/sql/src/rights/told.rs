@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{
     CopySource, FromTable, ObjectName, Statement as Ast, TableFactor, TableObject, TableWithJoins,
 };
-use freestone_storage::{Catalog, ForeignAction, Privileges, Table};
+use freestone_storage::{Catalog, Privileges, Table};
 
 use crate::error::Error;
 use crate::names::table_name;
@@ -54,7 +54,7 @@ fn rows_of<'a>(catalog: &'a Catalog, ast: &Ast) -> Vec<&'a Arc<Table>> {
             let mut keys = child.schema.foreign_keys.iter();
             let follows = keys.any(|key| {
                 let acts = [key.on_delete, key.on_update];
-                key.parent == parent && acts.iter().any(|one| *one != ForeignAction::Restrict)
+                key.parent == parent && acts.iter().any(|one| !one.refuses())
             });
             if follows && tables.iter().all(|known| known.id != child.id) {
                 tables.push(child);

@@ -30,9 +30,7 @@ impl Run<'_> {
         if table.schema.unreferenced {
             return Vec::new();
         }
-        let passive = |key: &ForeignKey| {
-            key.on_delete == ForeignAction::Restrict && key.on_update == ForeignAction::Restrict
-        };
+        let passive = |key: &ForeignKey| key.on_delete.refuses() && key.on_update.refuses();
         let tables = self.snapshot.all_tables();
         let children = tables.flat_map(|(_, child)| {
             let keys = child.schema.foreign_keys.iter();
@@ -145,7 +143,7 @@ impl Run<'_> {
                 None => key.on_delete,
                 Some(_) => key.on_update,
             };
-            if action == ForeignAction::Restrict {
+            if action.refuses() {
                 continue;
             }
             for (id, mut row) in child.find(&view, &look_up, old)? {

@@ -187,9 +187,8 @@ pub(super) fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
 
 fn action(written: Option<&ReferentialAction>) -> ForeignAction {
     match written {
-        None | Some(ReferentialAction::Restrict | ReferentialAction::NoAction) => {
-            ForeignAction::Restrict
-        }
+        None | Some(ReferentialAction::NoAction) => ForeignAction::NoAction,
+        Some(ReferentialAction::Restrict) => ForeignAction::Restrict,
         Some(ReferentialAction::Cascade) => ForeignAction::Cascade,
         Some(ReferentialAction::SetNull) => ForeignAction::SetNull,
         Some(ReferentialAction::SetDefault) => ForeignAction::SetDefault,

@@ -414,3 +414,45 @@ fn truncate_cascades_to_tables_that_refer() {
     sql.run("INSERT INTO a VALUES (5)");
     assert_eq!(sql.rows("INSERT INTO b (id) VALUES (5) RETURNING n"), ["1"]);
 }
+
+#[test]
+fn restrict_refuses_at_once_and_is_told() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY);
+         CREATE TABLE r (a INTEGER CONSTRAINT r REFERENCES a ON DELETE RESTRICT ON UPDATE RESTRICT
+             DEFERRABLE INITIALLY DEFERRED);
+         CREATE TABLE n (a INTEGER CONSTRAINT n REFERENCES a ON DELETE NO ACTION
+             DEFERRABLE INITIALLY DEFERRED);
+         INSERT INTO a VALUES (1), (2); INSERT INTO r VALUES (1); INSERT INTO n VALUES (2)",
+    );
+    sql.run("BEGIN; DELETE FROM a WHERE id = 2; INSERT INTO a VALUES (2); COMMIT");
+    sql.run("BEGIN; DELETE FROM a WHERE id = 2; DELETE FROM n; COMMIT");
+    for change in ["DELETE FROM a", "UPDATE a SET id = 5"] {
+        sql.run("BEGIN");
+        assert_eq!(
+            sql.state(&format!("{change} WHERE id = 1")),
+            "23503",
+            "{change}"
+        );
+        sql.run("ROLLBACK");
+    }
+    assert_eq!(
+        sql.rows(
+            "SELECT conname, confdeltype, confupdtype, pg_get_constraintdef(oid) FROM pg_constraint
+             WHERE contype = 'f' ORDER BY 1"
+        ),
+        [
+            "n|a|a|FOREIGN KEY (a) REFERENCES a(id) DEFERRABLE INITIALLY DEFERRED",
+            "r|r|r|FOREIGN KEY (a) REFERENCES a(id) ON UPDATE RESTRICT ON DELETE RESTRICT \
+             DEFERRABLE INITIALLY DEFERRED"
+        ]
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT constraint_name, delete_rule FROM information_schema.referential_constraints
+             ORDER BY 1"
+        ),
+        ["n|NO ACTION", "r|RESTRICT"]
+    );
+}

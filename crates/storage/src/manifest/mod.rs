@@ -15,8 +15,8 @@ use crate::ids::{SequenceId, TableId};
 use crate::io::Files;
 use crate::roles::{Access, Object, Role};
 use crate::schema::{
-    Column, FormerColumns, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
-    UserType,
+    Column, ForeignAction, ForeignKey, FormerColumns, SequenceDefinition, SequencePosition,
+    TableOptions, TableSchema, UserType,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -135,10 +135,13 @@ impl Manifest {
                 .values()
                 .flat_map(|schema| schema.tables.values())
         };
+        let is_new_key = |key: &ForeignKey| {
+            key.unvalidated || [key.on_delete, key.on_update].contains(&ForeignAction::Restrict)
+        };
         let is_new = |schema: &TableSchema| {
             schema.unreferenced
                 || schema.checks.iter().any(|check| check.unvalidated)
-                || schema.foreign_keys.iter().any(|key| key.unvalidated)
+                || schema.foreign_keys.iter().any(is_new_key)
                 || schema.keys.iter().any(|key| key.nulls_equal)
                 || schema.indexes.iter().any(|index| !index.kind.has_parts())
         };

@@ -182,8 +182,13 @@ impl Deferral {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignAction {
-    /// The change is refused.
+    /// The change is refused when the constraint is checked: NO ACTION. Its name in manifests is
+    /// from before there was the next one.
     #[default]
+    #[serde(rename = "restrict")]
+    NoAction,
+    /// The change is refused at once, also where the constraint is deferred.
+    #[serde(rename = "restrict_at_once")]
     Restrict,
     /// The rows follow.
     Cascade,
@@ -191,6 +196,13 @@ pub enum ForeignAction {
     SetNull,
     /// Their columns get their defaults.
     SetDefault,
+}
+
+impl ForeignAction {
+    /// Whether the change is refused, so that no row follows it.
+    pub fn refuses(self) -> bool {
+        matches!(self, ForeignAction::NoAction | ForeignAction::Restrict)
+    }
 }
 
 /// The columns of a table, in order, and its keys.

@@ -84,6 +84,9 @@ pub(super) fn check(
     let is_deferred = |child: &Table, key: &ForeignKey| {
         deferred.is_some_and(|deferred| deferred.has(child.id, &key.name, key.deferral))
     };
+    // Old versions of rows do not say whether the rows were deleted or changed.
+    let restricts =
+        |key: &ForeignKey| [key.on_delete, key.on_update].contains(&ForeignAction::Restrict);
     let mut skipped = false;
     if table.schema.unreferenced {
         return Ok(false);
@@ -110,7 +113,7 @@ pub(super) fn check(
         if seen.insert(Arc::as_ptr(child)) {
             let keys = child.schema.foreign_keys.iter();
             for key in keys.filter(|key| key.parent == table.id) {
-                if is_deferred(child, key) {
+                if is_deferred(child, key) && !restricts(key) {
                     skipped = true;
                     continue;
                 }

@@ -516,6 +516,7 @@ fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
         ForeignAction::Cascade => Some(("c", "CASCADE")),
         ForeignAction::SetNull => Some(("n", "SET NULL")),
         ForeignAction::SetDefault => Some(("d", "SET DEFAULT")),
-        _ => None,
+        ForeignAction::Restrict => Some(("r", "RESTRICT")),
+        ForeignAction::NoAction => None,
     }
 }
