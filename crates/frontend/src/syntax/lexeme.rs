@@ -83,7 +83,7 @@ pub(super) fn lexemes(sql: &str) -> Result<Vec<Lexeme>> {
     Ok(all)
 }
 
-/// The same with names of any length.
+/// Reads a text without cutting names to 63 bytes.
 ///
 /// # Errors
 /// As [`lexemes`].

@@ -35,7 +35,7 @@ pub fn visit_expressions<N: Visit, B>(
     ended(broken)
 }
 
-/// The same to change them, an outer one after those in it.
+/// Calls a closure that may change it with each expression, an outer one after those in it.
 pub fn visit_expressions_mut<N: VisitMut, B>(
     node: &mut N,
     mut f: impl FnMut(&mut Expr) -> ControlFlow<B>,
@@ -57,7 +57,7 @@ pub fn visit_relations<N: Visit, B>(
     ended(broken)
 }
 
-/// The same to change them.
+/// Calls a closure that may change it with each name of a relation, until it breaks.
 pub fn visit_relations_mut<N: VisitMut, B>(
     node: &mut N,
     mut f: impl FnMut(&mut ObjectName) -> ControlFlow<B>,

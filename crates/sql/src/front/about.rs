@@ -107,7 +107,7 @@ const NO: [&str; 4] = [
 /// The overloads of a function about the catalog; none if it is not one.
 ///
 /// # Errors
-/// Those of reading the catalog.
+/// Errors of reading the catalog.
 pub(super) fn functions(
     relations: &Relations<'_>,
     numbers: &dyn Fn() -> Arc<Numbers>,
@@ -630,7 +630,7 @@ pub(super) fn described_object(one: &Identified) -> String {
 /// Relations by the number of `pg_class` and their own.
 ///
 /// # Errors
-/// Those of reading the catalog.
+/// Errors of reading the catalog.
 pub(super) fn identified(relations: &Relations<'_>) -> Result<HashMap<(i64, i64), Identified>> {
     const CLASSES: i64 = 1259;
     let classes = pg_catalog::facts(relations, "pg_class")?;

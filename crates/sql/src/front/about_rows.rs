@@ -28,7 +28,7 @@ type Rows = dyn Fn(&[ArrayRef]) -> Facts + Send + Sync;
 /// The overloads of a function that gives rows; none if it is not one of these.
 ///
 /// # Errors
-/// Those of reading the catalog.
+/// Errors of reading the catalog.
 pub(super) fn tables(
     relations: &Relations<'_>,
     numbers: &dyn Fn() -> Arc<Numbers>,

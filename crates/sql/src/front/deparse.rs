@@ -78,7 +78,7 @@ enum Node {
 /// A part and its type; a literal in quotes has none yet.
 type Typed = (Node, Type);
 
-/// What is known of the names in an expression.
+/// The names that an expression may read.
 struct Known<'a> {
     names: &'a Names<'a>,
     relations: &'a Relations<'a>,
@@ -117,7 +117,7 @@ pub(crate) fn deparsed(
     printed().unwrap_or_else(|| text.to_owned())
 }
 
-/// What [`deparsed`] gave, with brackets only where they are needed.
+/// The text of [`deparsed`] with brackets only where they are needed.
 pub(crate) fn pretty(text: &str) -> String {
     let reader = Reader { known: None };
     let printed = || Some(reader.node(&parse_expr(text).ok()?)?.0.shown(true));

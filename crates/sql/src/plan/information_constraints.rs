@@ -48,7 +48,7 @@ struct Parent<'a> {
 /// The view of that name; `None` if it is not one of these.
 ///
 /// # Errors
-/// Those of making a batch.
+/// Errors of making a batch.
 pub(super) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {
     let all = constraints(relations);
     Ok(Some(match name {

@@ -41,7 +41,7 @@ type Row = Vec<(&'static str, String)>;
 /// The view of that name; `None` if it is not one of these.
 ///
 /// # Errors
-/// Those of making a batch.
+/// Errors of making a batch.
 pub(super) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {
     let rows = match name {
         "attributes" => attributes(relations),
@@ -408,7 +408,7 @@ fn role_name(relations: &Relations<'_>, role: RoleId) -> String {
     }
 }
 
-/// What was granted on an object to whom the session is or by whom it is: grantor, grantee and
+/// The grants on an object to whom the session is or by whom it is: grantor, grantee and
 /// privileges.
 fn granted(
     relations: &Relations<'_>,

@@ -88,7 +88,7 @@ type Typed = Vec<(String, Type)>;
 /// A view as PostgreSQL has it: its columns with their types, and its rows.
 ///
 /// # Errors
-/// Those of making a batch.
+/// Errors of making a batch.
 pub(crate) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<(Typed, Batch)>> {
     let at = VIEWS.binary_search_by(|(known, ..)| (*known).cmp(name));
     let Some((_, _, columns)) = at.ok().and_then(|at| VIEWS.get(at)) else {

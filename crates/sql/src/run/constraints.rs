@@ -451,7 +451,7 @@ impl Run<'_> {
     }
 }
 
-/// What is said of a constraint that is not there, or is of another kind.
+/// The error for a constraint that is not there, or is of another kind.
 fn no_such_constraint(table: &Table, constraint: &str, wanted: &str) -> Error {
     let relation = &table.name;
     if table.schema.has_constraint(constraint) {

@@ -163,7 +163,7 @@ pub(super) fn may_go(dependents: &[Dependent], of: &str, cascade: bool) -> Resul
 /// Drops what depends on something.
 ///
 /// # Errors
-/// Those of storage.
+/// Errors of storage.
 pub(super) fn drop_all(edit: &mut CatalogEdit, dependents: &[Dependent]) -> Result<()> {
     for one in dependents {
         match &one.what {

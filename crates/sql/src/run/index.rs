@@ -95,7 +95,7 @@ impl Run<'_> {
         })
     }
 
-    /// What the session's transaction has, or what others have made by now.
+    /// The transaction's snapshot, or the newest one outside of a transaction.
     fn newest(&self) -> Snapshot {
         match self.session.in_transaction() {
             true => self.snapshot.clone(),

@@ -119,7 +119,7 @@ pub(crate) struct Run<'a> {
     given: Mutex<Vec<Given>>,
     /// Queries of WITH around UPDATE, DELETE and MERGE.
     around: Mutex<Option<With>>,
-    /// What the statements of one WITH have changed so far, whose keys and references are
+    /// Tables that the statements of one WITH have changed so far; their keys and references are
     /// checked when all are done; `None` for other statements.
     parts: Mutex<Option<Touched>>,
     /// The statement, if it has to be looked at again when it changes the catalog.

@@ -451,7 +451,7 @@ impl Run<'_> {
     }
 }
 
-/// What a column's values are made of when rows are written again: those of hidden ones are
+/// The source of a column's values when rows are written again: those of hidden ones are
 /// computed.
 pub(super) fn value_of(column: &Column) -> String {
     match column.hidden {

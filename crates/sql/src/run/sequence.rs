@@ -86,7 +86,7 @@ pub(super) fn drop_sequence(
 /// Drops the defaults of tables in other schemas that take numbers of a schema's sequences.
 ///
 /// # Errors
-/// Those of storage.
+/// Errors of storage.
 pub(crate) fn drop_defaults(edit: &mut CatalogEdit, schema: &str) -> Result<()> {
     let sequences = edit.catalog().all_sequences();
     let sequences = sequences.filter(|(of, _)| *of == schema);

@@ -82,7 +82,7 @@ impl Run<'_> {
         };
         *self.parts.lock() = Some(Touched::default());
         let mut ctes: Vec<Cte> = Vec::new();
-        // Those whose rows nobody reads, with the queries before them.
+        // Statements whose rows no other part reads, with the number of queries before each.
         let mut unread: Vec<(Ast, usize)> = Vec::new();
         for cte in &with.cte_tables {
             let Some(ast) = changing(&cte.query) else {

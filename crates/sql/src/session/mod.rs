@@ -330,7 +330,7 @@ impl Session {
     /// Commits a transaction, and waits for the disk unless it is not to.
     ///
     /// # Errors
-    /// Those of storage.
+    /// Errors of storage.
     pub(crate) async fn commit(&self, mut transaction: Transaction) -> Result<()> {
         if self.relaxed.load(Ordering::Relaxed) {
             transaction.relax();

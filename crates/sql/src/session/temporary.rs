@@ -44,7 +44,7 @@ fn is_named_own(name: &ObjectName) -> bool {
 /// Removes what sessions have left that did not come to their end.
 ///
 /// # Errors
-/// Those of storage.
+/// Errors of storage.
 pub(crate) fn remove_left(store: &Store) -> Result<()> {
     let snapshot = store.snapshot();
     let schemas = snapshot.catalog().schemas();
@@ -121,7 +121,7 @@ impl Session {
     /// Does what is to become of its temporary tables when a transaction commits.
     ///
     /// # Errors
-    /// Those of storage.
+    /// Errors of storage.
     pub(super) fn end_temporary(&self, transaction: &mut Transaction) -> Result<()> {
         let Some(schema) = self.temporary_schema() else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Session {
     /// Removes its temporary tables.
     ///
     /// # Errors
-    /// Those of storage.
+    /// Errors of storage.
     pub(crate) fn drop_temporary(&self) -> Result<()> {
         match self.temporary_schema() {
             Some(schema) => remove(self.database.store(), schema),

@@ -97,7 +97,7 @@ impl Catalog {
         tables.filter(refers).cloned().collect()
     }
 
-    /// The same with another version of a table.
+    /// A catalog with another version of a table.
     pub(super) fn with_table(&self, table: &Arc<Table>) -> Catalog {
         let mut catalog = self.clone();
         let entries = catalog.schemas.values_mut();

@@ -51,7 +51,7 @@ fn check(sql: &str) -> Plan {
     new
 }
 
-/// The same without the rewritings that follow, which let other errors come.
+/// Compares the rows after unnesting alone: later rewritings let other errors come.
 fn unnested(sql: &str) -> (Plan, Plan) {
     let plan = bound(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let new = unnest(plan.clone());

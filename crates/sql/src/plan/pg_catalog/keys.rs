@@ -44,7 +44,7 @@ pub(super) fn name_in_index(column: &Column) -> String {
     }
 }
 
-/// What an index is over, with brackets everywhere or only where they are needed.
+/// The columns and expressions of an index, with brackets everywhere or only where they are needed.
 struct Over<'a> {
     relations: &'a Relations<'a>,
     table: &'a Table,

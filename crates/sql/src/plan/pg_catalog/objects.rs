@@ -163,7 +163,7 @@ impl Described {
         (&self.schema, &self.name)
     }
 
-    /// What `information_schema` calls it.
+    /// Its name in `information_schema`.
     pub(crate) fn object_type(&self) -> &'static str {
         if self.table.is_some() {
             "TABLE"
