@@ -2,11 +2,11 @@
 
 -- wanted: no bit strings
 SELECT E'a\tb\x41\u00e9', U&'\00e9\+01F600', $$it's$$, $q$a$$b$q$, B'101', X'1F';
--- wanted: pg_typeof gives TEXT
+-- wanted: functions of the server, which the front asks its caller for
 SELECT pg_typeof('a'), pg_typeof(1), pg_typeof(1.0), pg_typeof(NULL);
--- wanted: pg_typeof gives TEXT
+-- wanted: functions of the server, which the front asks its caller for
 SELECT current_date = now()::date, localtimestamp = now()::timestamp, current_timestamp = transaction_timestamp(), statement_timestamp() >= now(), clock_timestamp() >= now(), pg_typeof(current_time), pg_typeof(localtime), timeofday() IS NOT NULL;
--- wanted: pg_typeof gives TEXT
+-- wanted: functions of the server, which the front asks its caller for
 SELECT 1 = 1.0, 1 < 1.5::float4, 1::smallint + 1::bigint, pg_typeof(1::smallint + 1), pg_typeof(1 + 1.0), pg_typeof(1.0 + 1::float4), pg_typeof(1::float4 + 1::float4), pg_typeof(2 ^ 2), pg_typeof(round(1.5::float8));
 -- wanted: no other encodings
 SELECT convert('caf\303\251'::bytea, 'UTF8', 'WIN1252');

@@ -389,11 +389,30 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         {
             Some("case of characters beyond ASCII")
         }
-        Difference::Rows if statement.contains("||/") || statement.contains("cbrt(") => {
-            Some("the last digit of cube roots")
+        Difference::Order
+            if has_grouping_sets(statement)
+                && statement.contains(" = ")
+                && statement.contains("ORDER BY") =>
+        {
+            Some("the order of sub-totals of a key that equals a constant")
+        }
+        Difference::Rows if has_grouping_sets(statement) && statement.contains("coalesce('") => {
+            Some("sub-totals of a key that is a constant")
+        }
+        Difference::Rows
+            if ["||/", "cbrt(", "asinh(", "acosh(", "atanh("]
+                .iter()
+                .any(|call| statement.contains(call)) =>
+        {
+            Some("the last digit of cube roots and inverse hyperbolic functions")
         }
         _ => None,
     }
+}
+
+fn has_grouping_sets(statement: &str) -> bool {
+    let sets = ["ROLLUP", "CUBE", "GROUPING SETS"];
+    sets.iter().any(|word| statement.contains(word))
 }
 
 /// Whether an error is that of a query which cannot lock rows, or not in this way.

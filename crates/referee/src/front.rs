@@ -265,8 +265,8 @@ impl Front {
                 }
                 if let Some(query) = &create.query {
                     let bound = Binder::new(&self.tables, &self.session).query(query)?;
-                    let columns = bound.columns.iter();
-                    let columns = columns.map(|column| (column.name.clone(), column.ty.clone()));
+                    let columns = bound.plan.columns().into_iter();
+                    let columns = columns.map(|column| (column.name, column.ty));
                     stored.columns = columns.collect();
                     stored.batches.push(self.batch(&bound, &stored.columns)?);
                 }

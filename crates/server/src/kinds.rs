@@ -20,7 +20,7 @@ oids! {
     OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
     TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
-    REGNAMESPACE 4089 REGROLE 4096
+    REGPROCEDURE 2202 REGNAMESPACE 4089 REGROLE 4096 REGCOLLATION 4191
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
@@ -58,7 +58,7 @@ const ARRAYS: [(Oid, u32, &str); 30] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 31] = [
+const NAMES: [(&str, Oid); 35] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -88,6 +88,10 @@ const NAMES: [(&str, Oid); 31] = [
     ("regclass", Oid::REGCLASS),
     ("regtype", Oid::REGTYPE),
     ("regproc", Oid::REGPROC),
+    ("regprocedure", Oid::REGPROCEDURE),
+    ("regnamespace", Oid::REGNAMESPACE),
+    ("regrole", Oid::REGROLE),
+    ("regcollation", Oid::REGCOLLATION),
     ("record", Oid::RECORD),
     ("void", Oid::VOID),
 ];
@@ -126,12 +130,7 @@ impl Oid {
         }
         let (name, _) = without_modifier(name);
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        match (found, name.as_ref()) {
-            (Some((_, oid)), _) => Some(*oid),
-            (None, "regnamespace") => Some(Self::REGNAMESPACE),
-            (None, "regrole") => Some(Self::REGROLE),
-            (None, _) => None,
-        }
+        found.map(|(_, oid)| *oid)
     }
 
     /// Whether both forms of its values are their text.
@@ -152,10 +151,12 @@ impl Oid {
         [
             Self::OID,
             Self::REGPROC,
+            Self::REGPROCEDURE,
             Self::REGCLASS,
             Self::REGTYPE,
             Self::REGNAMESPACE,
             Self::REGROLE,
+            Self::REGCOLLATION,
         ]
         .contains(&self)
     }

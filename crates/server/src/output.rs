@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    DataType, Date32Type, Decimal128Type, Field, Float32Type, Float64Type, Int16Type, Int32Type,
     Int64Type, IntervalMonthDayNanoType, IntervalUnit, Schema, SchemaRef, Time64MicrosecondType,
     TimeUnit, TimestampMicrosecondType,
 };
@@ -145,6 +145,11 @@ pub(crate) fn agreed(
                 .with_hint("its tables have changed since: prepare the statement again"),
         ),
     }
+}
+
+/// Whether a column has the names of objects such as tables.
+pub(crate) fn names_objects(field: &Field) -> bool {
+    *field.data_type() == DataType::Utf8View && Oid::of_field(field).is_object()
 }
 
 /// The type that stands for others of the same number.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use freestone::{
-    CopyStream, Description, Error, OBJECT, Outcome, Parameter, Prepared, Rows, Session, Styles,
+    CopyStream, Description, Error, OBJECT, ObjectNumbers, Outcome, Parameter, Prepared, Rows,
+    Session, Styles, said_type,
 };
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -18,7 +19,7 @@ use crate::held::Weighed;
 use crate::kinds::Oid;
 use crate::limits::Limits;
 use crate::messages::Messages;
-use crate::output::{Format, Lines, agreed, sendable};
+use crate::output::{Format, Lines, agreed, names_objects, sendable};
 
 /// A statement that a client has prepared.
 pub(crate) struct Known {
@@ -69,6 +70,8 @@ pub(crate) struct Sending {
     /// The columns as they are sent.
     schema: SchemaRef,
     formats: Vec<Format>,
+    /// What names of objects mean, where they go in binary.
+    objects: Option<ObjectNumbers>,
     /// How values are shown in texts.
     styles: Styles,
     /// What is left of a batch that did not go as a whole.
@@ -183,9 +186,17 @@ impl Portal {
             };
             let mut formats = Format::each(&self.formats, schema.fields().len())?;
             let told = self.known.told();
+            let schema = agreed(told.as_ref(), &schema, &mut formats)?;
+            let pairs = schema.fields().iter().zip(&formats);
+            let mut named = pairs.filter(|(_, format)| **format == Format::Binary);
+            let objects = match named.any(|(field, _)| names_objects(field)) {
+                true => Some(session.object_numbers()?),
+                false => None,
+            };
             self.state = State::Sending(Sending {
-                schema: agreed(told.as_ref(), &schema, &mut formats)?,
+                schema,
                 formats,
+                objects,
                 styles: session.styles(),
                 rows,
                 rest,
@@ -217,6 +228,7 @@ impl Sending {
     pub(crate) fn text(rows: Rows, styles: Styles, verb: &'static str) -> Self {
         Self {
             formats: vec![Format::Text; rows.schema.fields().len()],
+            objects: None,
             styles,
             schema: Arc::clone(&rows.schema),
             rows: Some(rows),
@@ -238,6 +250,23 @@ impl Sending {
             "EXPLAIN" | "SHOW" => self.verb.to_owned(),
             verb => format!("{verb} {}", self.count),
         }
+    }
+
+    /// Columns with the numbers of objects instead of their names, where they go in binary.
+    fn numbered(&self, mut columns: Vec<ArrayRef>) -> Result<Vec<ArrayRef>, Error> {
+        let Some(objects) = &self.objects else {
+            return Ok(columns);
+        };
+        let fields = self.schema.fields().iter().zip(&self.formats);
+        for (column, (field, format)) in columns.iter_mut().zip(fields) {
+            if *format == Format::Binary
+                && names_objects(field)
+                && let Some(said) = said_type(field)
+            {
+                *column = objects.of(said, column)?;
+            }
+        }
+        Ok(columns)
     }
 
     /// Sends `most` rows, or all; whether that was the end.
@@ -262,7 +291,7 @@ impl Sending {
                     },
                 },
             };
-            let columns = sendable(&batch, &self.schema)?;
+            let columns = self.numbered(sendable(&batch, &self.schema)?)?;
             let lines = Lines::new(&columns, &self.schema, &self.formats, &self.styles);
             let rows = batch.num_rows() - start;
             let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);

@@ -65,7 +65,8 @@ pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
 pub use session::{
-    Description, Frame, Notice, Outcome, Prepared, Rows, Session, SessionOptions, Severity,
+    Description, Frame, Notice, ObjectNumbers, Outcome, Prepared, Rows, Session, SessionOptions,
+    Severity,
 };
 pub use statement::{Forgets, Statement};
 pub use types::{

@@ -68,6 +68,13 @@ const VALUES: [(&str, &str, &str, &str); 16] = [
         "00112233445566778899aabbccddeeff",
     ),
     ("NULL", "text", "", ""),
+    (
+        "CAST('pg_class' AS REGCLASS)",
+        "regclass",
+        "pg_class",
+        "000004eb",
+    ),
+    ("pg_typeof(1)", "regtype", "integer", "00000017"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,7 +106,8 @@ async fn parameters_are_what_they_were() {
     let served = Served::new().await;
     let client = served.client().await;
     for (written, kind, _, _) in VALUES {
-        if written == "NULL" {
+        // Nobody sends objects.
+        if written == "NULL" || kind.starts_with("reg") {
             continue;
         }
         let row = client

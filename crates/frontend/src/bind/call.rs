@@ -23,7 +23,7 @@ use crate::plan::{
     AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
     TableCall,
 };
-use crate::types::{Category, Type};
+use crate::types::{Category, Reg, Type};
 
 /// The arguments of a call as they are written.
 #[derive(Default)]
@@ -373,7 +373,13 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 match values.as_slice() {
-                    [value] => Expr::text(&value.ty.standard_name(), Type::Text),
+                    [value] => {
+                        let name = value.ty.standard_name();
+                        let literal = Expr::text(&name, Type::Unknown);
+                        // Without a catalog, types have names only.
+                        self.coerce(literal, &Type::Reg(Reg::Type), Coercion::Explicit)
+                            .unwrap_or_else(|_| Expr::text(&name, Type::Text))
+                    }
                     _ => return Ok(None),
                 }
             }

@@ -212,7 +212,8 @@ pub trait Catalog {
 pub struct Bound {
     /// Its plan.
     pub plan: Plan,
-    /// Its columns, in order, with the names that clients see.
+    /// Its columns, in order, with the names and types that clients see. The plan has texts
+    /// where these are of a type of objects such as REGCLASS.
     pub columns: Vec<Column>,
     /// The types of its parameters, as far as they are known.
     pub parameters: Vec<Option<Type>>,
@@ -324,8 +325,8 @@ impl<'a> Binder<'a> {
         }
         let plan = self.known(plan)?;
         let plan = shallow(plan)?;
-        let plan = self.by_names(plan)?;
         let columns = plan.columns();
+        let plan = self.by_names(plan)?;
         Ok(Bound {
             plan,
             columns,

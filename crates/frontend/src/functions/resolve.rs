@@ -360,7 +360,13 @@ impl Pseudo {
 /// The types that pseudo types stand for; `None` if arguments do not agree.
 fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     let mut pseudo = Pseudo::default();
+    // A literal in quotes may have more digits, or characters, than the other values.
+    let (mut as_element, mut as_compatible) = (false, false);
     for (to, from) in types.iter().zip(arguments) {
+        if *from == Type::Unknown {
+            as_element |= is_polymorphic(to);
+            as_compatible |= matches!(to, Type::AnyCompatible | Type::AnyCompatibleArray);
+        }
         let (element, compatible) = match (to, from) {
             (_, Type::Unknown) => continue,
             (Type::AnyArray, Type::Int2Vector) => (Some(&Type::Int2), None),
@@ -395,6 +401,12 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
                 Some(known) => common_type(&[known.clone(), found.clone()])?,
             });
         }
+    }
+    if as_element {
+        pseudo.element = pseudo.element.map(|ty| ty.base());
+    }
+    if as_compatible {
+        pseudo.compatible = pseudo.compatible.map(|ty| ty.base());
     }
     Some(pseudo)
 }

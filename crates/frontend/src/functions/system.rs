@@ -7,8 +7,8 @@
 //! pg_size_pretty(123456789)     118 MB
 //! ```
 //!
-//! `current_setting` and all that looks objects up are the binder's. `pg_typeof` gives a text; a
-//! literal in quotes is of type text in it.
+//! `current_setting` and all that looks objects up are the binder's, which also makes a REGTYPE of
+//! the text that `pg_typeof` gives. A literal in quotes is of type text in it.
 
 use std::sync::Arc;
 

@@ -64,3 +64,4 @@ SELECT coalesce(ARRAY[1], ARRAY['a']);
 SELECT array_length('{1,2}', 1);
 SELECT array_agg(NULL);
 SELECT (ARRAY[1])['a'::text];
+SELECT array_fill(trunc(2.25), ARRAY[2]) < '{"2.25"}', array_append(ARRAY[1.5], '2.25'), array_position(ARRAY[1.5,2.5], '2.50');

@@ -175,3 +175,4 @@ SELECT nextval('tick'), nextval('tick'), currval('tick'), lastval();
 SELECT setval('tick', 20), nextval('tick'), setval('tick', 30, false), nextval('tick');
 SELECT nextval(NULL::regclass);
 DROP SEQUENCE tick;
+SELECT pg_typeof(1) = 'integer', pg_typeof(1.5)::oid, pg_typeof(pg_typeof(1))::text, 'x' || pg_typeof(1), upper(pg_typeof(1)::text);

@@ -191,11 +191,12 @@ fn bound_and_lowered(
     let lowered = stack::with_room(levels.saturating_mul(WALKS), || {
         lower::lowered(&bound.plan, &around)
     });
-    let Lowered { plan, names, types } = lowered?;
+    let Lowered { plan, names, .. } = lowered?;
+    let types = bound.columns.into_iter().map(|column| column.ty);
     Ok(Logical {
         plan,
         names,
-        types,
+        types: types.collect(),
         parameters: bound.parameters,
         dated,
     })

@@ -3,6 +3,7 @@
 use freestone_frontend::functions::Session;
 
 use crate::names::{CATALOG, shown_schema};
+use crate::plan::pg_catalog::PG_CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::{Begun, ClientSettings, current};
@@ -39,7 +40,9 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
         database: CATALOG.to_owned(),
         search_path: match relations.path() {
             Some(path) => {
-                let known = |schema: &&String| catalog.schemas().any(|known| known == *schema);
+                let known = |schema: &&String| {
+                    *schema == PG_CATALOG || catalog.schemas().any(|known| known == *schema)
+                };
                 let path = path.iter().filter(known);
                 path.map(|schema| shown_schema(schema).to_owned()).collect()
             }

@@ -130,7 +130,7 @@ fn is_text_outside(ty: &Type) -> bool {
 pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> SchemaRef {
     let fields = names.iter().zip(types).zip(plan.fields());
     let fields = fields.map(|((name, ty), field)| {
-        Field::new(name, kind(ty), true).with_metadata(said_by(ty, field))
+        Field::new(name, sent(ty), true).with_metadata(said_by(ty, field))
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
@@ -164,6 +164,8 @@ fn said(ty: &Type) -> HashMap<String, String> {
     }
     let said = match shown {
         Type::Record(_) => format!("record{brackets}"),
+        // The names of objects in an array are texts for clients.
+        Type::Reg(_) if !brackets.is_empty() => Type::Text.array().to_string(),
         _ => ty.to_string(),
     };
     let mut all = HashMap::from([(TYPE_KEY.to_owned(), said)]);
@@ -194,6 +196,15 @@ fn is_shown_otherwise(ty: &Type) -> bool {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
+    }
+}
+
+/// The Arrow type of a result's column: objects are told by their names.
+fn sent(ty: &Type) -> DataType {
+    match (ty, ty.innermost()) {
+        (Type::Array(_), Type::Reg(_)) => kind(&Type::Text.array()),
+        (_, Type::Reg(_)) => kind(&Type::Text),
+        _ => kind(ty),
     }
 }
 

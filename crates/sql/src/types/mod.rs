@@ -286,7 +286,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         Type::Bool => ColumnType::Boolean,
         Type::Int2 => ColumnType::SmallInt,
         Type::Int4 => ColumnType::Integer,
-        Type::Int8 | Type::Oid | Type::Reg(_) => ColumnType::BigInt,
+        Type::Int8 | Type::Oid => ColumnType::BigInt,
         Type::Float4 => ColumnType::Real,
         Type::Float8 => ColumnType::Double,
         Type::Numeric(None) => ColumnType::Numeric,
@@ -300,6 +300,8 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         | Type::Name
         | Type::Char(None)
         | Type::JsonPath
+        // The names of objects are kept.
+        | Type::Reg(_)
         | Type::Enum(_) => ColumnType::Text,
         Type::Varchar(length) => ColumnType::Varchar(*length),
         Type::Char(Some(length)) => ColumnType::Char(*length),

@@ -1,0 +1,54 @@
+//! Numbers of objects whose names a client was told.
+//!
+//! A result's column of a type such as REGCLASS holds names, as all clients show them. A client
+//! that asks for it in binary takes the object's number instead: `pg_class` is 1259.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
+use freestone_frontend::functions::objects::Objects;
+use freestone_frontend::types::{Reg, Type, formatted};
+
+use super::Session;
+use crate::error::{Error, Result};
+use crate::front::Numbers;
+use crate::plan::relations::Relations;
+use crate::run::Run;
+
+/// What the objects of a database are called, at one moment.
+#[derive(Debug)]
+pub struct ObjectNumbers(Numbers);
+
+impl Session {
+    /// The objects that names mean in the session.
+    ///
+    /// # Errors
+    /// Those of a transaction that has failed.
+    pub fn object_numbers(&self) -> Result<ObjectNumbers> {
+        let run = Run::planning(self)?;
+        let relations = Relations::new(run.state(), run.snapshot.clone());
+        Ok(ObjectNumbers(Numbers::of(&relations)))
+    }
+}
+
+impl ObjectNumbers {
+    /// The numbers, as BIGINT, of a column of names; 0 for an object that is gone. `said` is the
+    /// type that the column's field says, such as `regclass`.
+    ///
+    /// # Errors
+    /// `XX000` if the column does not hold texts.
+    pub fn of(&self, said: &str, names: &ArrayRef) -> Result<ArrayRef> {
+        let (Some(Type::Reg(kind)), Some(names)) = (formatted(said), names.as_string_view_opt())
+        else {
+            return Err(Error::internal(format!("{said} in {}", names.data_type())));
+        };
+        let numbers = names.iter().map(|name| Some(self.number(kind, name?)));
+        Ok(Arc::new(numbers.collect::<Int64Array>()))
+    }
+
+    fn number(&self, kind: Reg, name: &str) -> i64 {
+        // A number is shown of what has no name.
+        let known = self.0.number(kind, name);
+        known.or_else(|_| name.parse()).unwrap_or_default()
+    }
+}
