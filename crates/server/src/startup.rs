@@ -84,6 +84,7 @@ impl Door {
     /// Those of [`freestone::Database::session_of`].
     pub(crate) fn session(&self, login: &Login) -> Result<Session> {
         let session = self.keys.database.session_of(login, &self.folders)?;
+        session.read_committed();
         self.limits.apply(&session)?;
         Ok(session)
     }

@@ -45,6 +45,6 @@ pub use schema::{
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
     MoverStatus, NewBlock, NewColumns, OpenMode, RowLock, SalvageReport, Savepoint, Sequence,
-    Snapshot, Store, TableMoves, Transaction, VerifyReport, View, machine_memory,
+    Snapshot, Stopped, Store, TableMoves, Transaction, VerifyReport, View, Waiting, machine_memory,
 };
 pub use table::{Activity, ColumnStatistics, Counted, Sample, Table, TableStatistics};

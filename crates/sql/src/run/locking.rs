@@ -5,15 +5,16 @@
 //! ```
 //!
 //! The query is run with the row ids of the tables that it locks, and each row that it gives is
-//! locked before it is handed out, as if it had been changed. A row that another transaction has
-//! locked gives `40001`, with NOWAIT `55P03`; SKIP LOCKED leaves it out, and LIMIT counts only
-//! what is left. Statements outside of a transaction block hold their locks until they end.
+//! locked before it is handed out, as if it had been changed. For a row that another transaction
+//! has locked the statement waits, and is then run again; with NOWAIT it fails with `55P03`. SKIP
+//! LOCKED leaves the row out, and LIMIT counts only what is left. Statements outside of a
+//! transaction block hold their locks until they end.
 //!
 //! A query within a statement, in WITH or as a sub-query, is run before the rest, which then
 //! reads its rows. It may not depend on the query around it.
 //!
 //! FOR NO KEY UPDATE locks as much as FOR UPDATE. FOR SHARE is missing: no two transactions share
-//! a lock. Nobody waits for a lock.
+//! a lock.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -469,7 +470,14 @@ impl Run<'_> {
 
     /// Locks a row; whether it is to be given.
     fn lock_row(&self, one: &Locked<'_>, row: RowId) -> Result<bool> {
-        let taken = self.change(|transaction| Ok(transaction.lock_row(one.table.id, row)?))?;
+        let skips = one.nonblock == Some(NonBlock::SkipLocked);
+        let taken = self.change(|transaction| {
+            let taken = transaction.lock_row(one.table.id, row)?;
+            if skips {
+                transaction.take_stopped();
+            }
+            Ok(taken)
+        })?;
         match (taken, one.nonblock) {
             (RowLock::Taken, _) => Ok(true),
             (_, Some(NonBlock::SkipLocked)) => Ok(false),

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use datafusion::sql::sqlparser::ast::{Set, Statement as Ast, TransactionModifier};
-use freestone_storage::{CatalogEdit, Transaction};
+use freestone_storage::{CatalogEdit, Snapshot, Stopped, Transaction, Waiting};
+use futures::channel::oneshot;
+use futures::future::{Either, select};
 use parking_lot::Mutex;
 
 use super::explain::carries_out;
@@ -85,18 +87,82 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             session,
             failed: true,
         };
-        let outcome = Run::new(session, snapshot, None).dispatch(ast).await;
+        let outcome = within(session, ast, snapshot).await;
         inside.failed = outcome.is_err();
         return outcome;
     }
-    for attempt in 1.. {
-        match alone(session, ast).await {
-            // Nobody has seen anything of it, so it can be done again.
-            Err(error) if worth_again(&error, ast, attempt) => pause(attempt).await,
+    let mut attempt = 1;
+    loop {
+        let mut stopped = None;
+        let error = match alone(session, ast, &mut stopped).await {
+            Err(error) => error,
             done => return done,
+        };
+        // Nobody has seen anything of it, so it can be done again.
+        match stopped.filter(|_| error.sqlstate == "40001") {
+            Some(Stopped::ByAnother(holder)) => {
+                let store = session.database().store();
+                waited(session, store.wait_for(holder)).await?;
+            }
+            _ if worth_again(&error, ast, attempt) => {
+                pause(attempt).await;
+                attempt += 1;
+            }
+            _ => return Err(error),
         }
     }
-    Err(Error::internal("a statement that was never run"))
+}
+
+/// Runs a statement within the open transaction: again when a row is free that another
+/// transaction had locked, and on what that one has left of it, where the level allows it.
+async fn within(session: &Session, ast: &Ast, mut snapshot: Snapshot) -> Result<Outcome> {
+    let before = match changes_rows(ast) {
+        true => session.transaction().before_changes()?,
+        false => None,
+    };
+    loop {
+        let outcome = Run::new(session, snapshot, None).dispatch(ast).await;
+        let (Some(before), Err(error)) = (&before, &outcome) else {
+            return outcome;
+        };
+        if error.sqlstate != "40001" {
+            return outcome;
+        }
+        let Some(waiting) = session.transaction().stopped(before) else {
+            return outcome;
+        };
+        if let Some(waiting) = waiting {
+            waited(session, waiting).await?;
+        }
+        snapshot = match session.transaction().again()? {
+            Some(snapshot) => snapshot,
+            None => return outcome,
+        };
+    }
+}
+
+/// Waits until another transaction ends, no longer than `lock_timeout`.
+///
+/// # Errors
+/// `40P01` if that one waits for this one, `55P03` if it takes too long.
+async fn waited(session: &Session, waiting: Waiting) -> Result<()> {
+    let Some(most) = session.client().timeout("lock_timeout") else {
+        return Ok(waiting.await?);
+    };
+    // Not tokio's sleep, which needs a runtime with a timer.
+    let (over, passed) = oneshot::channel();
+    std::thread::spawn(move || {
+        std::thread::sleep(most);
+        // Nobody may wait any more.
+        let _ = over.send(());
+    });
+    match select(waiting, passed).await {
+        Either::Left((done, _)) => Ok(done?),
+        Either::Right(_) => Err(Error::new(
+            "55P03",
+            "canceling statement due to lock timeout",
+        )),
+    }
 }
 
 /// Lets the other transaction come to its end: longer each time, 50 µs to 3 ms.
@@ -131,7 +197,8 @@ impl Drop for Inside<'_> {
     }
 }
 
-async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
+/// Runs a statement as a transaction of its own; `stopped` is why it could not lock a row.
+async fn alone(session: &Session, ast: &Ast, stopped: &mut Option<Stopped>) -> Result<Outcome> {
     let store = session.database().store();
     if !changes_rows(ast) {
         return Run::new(session, store.snapshot(), None)
@@ -143,11 +210,20 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
         own.make_serializable();
     }
     let run = Run::new(session, own.snapshot(), Some(own));
-    let outcome = run.dispatch(ast).await?;
-    if let Some(own) = run.own.into_inner() {
-        session.commit(own).await?;
+    let outcome = run.dispatch(ast).await;
+    let own = run.own.into_inner();
+    match (outcome, own) {
+        (Ok(outcome), own) => {
+            if let Some(own) = own {
+                session.commit(own).await?;
+            }
+            Ok(outcome)
+        }
+        (Err(error), own) => {
+            *stopped = own.and_then(|mut own| own.take_stopped());
+            Err(error)
+        }
     }
-    Ok(outcome)
 }
 
 /// Makes a change of a single row, in the session's transaction or one of its
@@ -164,7 +240,12 @@ pub(crate) async fn at_point(
         if !change.is_allowed(session, transaction.catalog()) {
             return Ok(None);
         }
-        let rows = change.apply(transaction, parameters)?;
+        transaction.take_stopped();
+        let rows = match change.apply(transaction, parameters) {
+            // Nothing has changed: as a statement that is planned, it can wait.
+            Err(_) if transaction.take_stopped().is_some() => return Ok(None),
+            rows => rows?,
+        };
         transaction.settle()?;
         Ok(rows)
     })?;
@@ -172,19 +253,32 @@ pub(crate) async fn at_point(
         return Ok(rows.map(|rows| change.outcome(rows)));
     }
     session.must_write()?;
-    for attempt in 1.. {
-        match point_alone(session, change, parameters).await {
-            Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => pause(attempt).await,
+    let mut attempt = 1;
+    loop {
+        let mut stopped = None;
+        let error = match point_alone(session, change, parameters, &mut stopped).await {
+            Err(error) if error.sqlstate == "40001" => error,
             done => return done,
+        };
+        match stopped {
+            Some(Stopped::ByAnother(holder)) => {
+                let store = session.database().store();
+                waited(session, store.wait_for(holder)).await?;
+            }
+            _ if attempt < ATTEMPTS => {
+                pause(attempt).await;
+                attempt += 1;
+            }
+            _ => return Err(error),
         }
     }
-    Ok(None)
 }
 
 async fn point_alone(
     session: &Session,
     change: &PointChange,
     parameters: &[Parameter],
+    stopped: &mut Option<Stopped>,
 ) -> Result<Option<Outcome>> {
     let mut own = session.database().store().begin()?;
     if session.modes().is_serializable() {
@@ -193,8 +287,13 @@ async fn point_alone(
     if !change.is_allowed(session, own.catalog()) {
         return Ok(None);
     }
-    let Some(rows) = change.apply(&mut own, parameters)? else {
-        return Ok(None);
+    let rows = match change.apply(&mut own, parameters) {
+        Ok(Some(rows)) => rows,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            *stopped = own.take_stopped();
+            return Err(error);
+        }
     };
     session.commit(own).await?;
     Ok(Some(change.outcome(rows)))

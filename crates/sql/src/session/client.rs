@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::known::{KNOWN, Known, find};
-use super::modes::{AskedModes, Modes};
+use super::modes::{AskedModes, Level, Modes};
 use super::path::schemas;
 use super::settings::of_all;
 use super::{Block, MACHINE, Open, Session, Setting, current};
@@ -45,7 +45,9 @@ struct Kept {
     path: Option<Arc<[String]>>,
     /// Settings kept elsewhere that are to be set.
     pending: Vec<Setting>,
-    /// The modes of transactions that say nothing of them,
+    /// The modes that `default_transaction_isolation` and its kin have where nobody sets them,
+    usual: Modes,
+    /// the modes of transactions that say nothing of them,
     modes: Modes,
     /// and those of the statement that runs.
     present: Modes,
@@ -114,7 +116,7 @@ impl Kept {
                 true => AskedModes::set(name, value),
                 false => None,
             });
-            self.modes = asked.fold(Modes::default(), Modes::with);
+            self.modes = asked.fold(self.usual, Modes::with);
         }
     }
 
@@ -206,7 +208,7 @@ impl ClientSettings {
                 None => None,
                 Some(value) => {
                     let asked = AskedModes::set(&name, value);
-                    let modes = asked.map(|asked| Modes::default().with(asked));
+                    let modes = asked.map(|asked| self.modes().with(asked));
                     let shown = modes.and_then(|modes| modes.shown(&name));
                     let shown = shown.ok_or_else(|| invalid(&name, value))?;
                     Some(shown.to_owned())
@@ -599,6 +601,18 @@ impl Session {
         })?;
         self.client.kept.lock().most.insert(known.name, most);
         Ok(())
+    }
+
+    /// Makes READ COMMITTED the level of transactions that say nothing of it, as clients of
+    /// PostgreSQL expect, instead of REPEATABLE READ.
+    pub fn read_committed(&self) {
+        let mut kept = self.client.kept.lock();
+        let asked = AskedModes {
+            level: Some(Level::ReadCommitted),
+            ..AskedModes::default()
+        };
+        kept.usual = kept.usual.with(asked);
+        kept.modes = kept.modes.with(asked);
     }
 }
 

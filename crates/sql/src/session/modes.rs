@@ -24,8 +24,8 @@ impl Default for Modes {
     }
 }
 
-/// How far a transaction is isolated from others. Every transaction reads one snapshot, which
-/// is more than the lower levels ask.
+/// How far a transaction is isolated from others: at the lower levels each statement sees what
+/// was committed before it, at the upper ones all statements see one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     ReadUncommitted,
@@ -47,6 +47,11 @@ impl Level {
         let mut all = Self::ALL.into_iter();
         let found = all.find(|(_, known)| known.eq_ignore_ascii_case(name));
         found.map(|(level, _)| level)
+    }
+
+    /// Whether each statement sees what was committed before it.
+    pub(crate) fn is_by_statement(self) -> bool {
+        matches!(self, Self::ReadUncommitted | Self::ReadCommitted)
     }
 
     /// Its name.

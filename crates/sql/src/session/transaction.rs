@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chrono::Utc;
-use freestone_storage::{Savepoint, Snapshot, Transaction};
+use freestone_storage::{Savepoint, Snapshot, Stopped, Transaction, Waiting};
 
 use super::modes::{AskedModes, Modes};
 use super::panicked;
@@ -77,6 +77,12 @@ impl Block {
             implicit: true,
             ..self
         }
+    }
+
+    /// Lets a statement see what others have committed before it, if the level is one at which
+    /// each statement does.
+    fn advance(&mut self) -> bool {
+        self.modes.level.is_by_statement() && self.transaction.advance()
     }
 
     /// Sets modes of the transaction.
@@ -255,6 +261,53 @@ impl Open {
         };
         block.busy = true;
         block.begun |= looks;
+        if looks {
+            block.advance();
+        }
+        Ok(Some(block.transaction.snapshot()))
+    }
+
+    /// What a statement that is about to change rows goes back to if it has to be run again.
+    ///
+    /// # Errors
+    /// As [`Open::running`].
+    pub(crate) fn before_changes(&mut self) -> Result<Option<Savepoint>> {
+        Ok(self.running()?.map(|transaction| {
+            transaction.take_stopped();
+            transaction.savepoint()
+        }))
+    }
+
+    /// Takes back what a statement has done that could not lock a row; the wait before it is to
+    /// be run again. `None` if it is not.
+    pub(crate) fn stopped(&mut self, before: &Savepoint) -> Option<Option<Waiting>> {
+        let Self::Going(block) = self else {
+            return None;
+        };
+        match block.transaction.take_stopped()? {
+            Stopped::ByAnother(holder) => {
+                block.transaction.roll_back_to(before);
+                Some(Some(block.transaction.wait_for(holder)))
+            }
+            // What the statement did not see is seen by the next try.
+            Stopped::Changed if block.modes.level.is_by_statement() => {
+                block.transaction.roll_back_to(before);
+                block.advance().then_some(None)
+            }
+            Stopped::Changed => None,
+        }
+    }
+
+    /// What the statement sees when it is run again.
+    ///
+    /// # Errors
+    /// As [`Open::running`].
+    pub(crate) fn again(&mut self) -> Result<Option<Snapshot>> {
+        self.running()?;
+        let Self::Going(block) = self else {
+            return Ok(None);
+        };
+        block.advance();
         Ok(Some(block.transaction.snapshot()))
     }
 
@@ -287,6 +340,7 @@ impl Open {
             return Ok(None);
         };
         block.begun = true;
+        block.advance();
         let transaction = &mut block.transaction;
         let outcome = catch_unwind(AssertUnwindSafe(|| statement(transaction)))
             .unwrap_or_else(|panic| Err(panicked(&*panic)));

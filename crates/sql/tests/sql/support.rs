@@ -137,6 +137,12 @@ impl Sql {
     pub fn state(&self, sql: &str) -> String {
         self.error(sql).sqlstate
     }
+
+    /// The SQLSTATE with which a text ends; nothing if it is carried out.
+    pub fn ended(&self, sql: &str) -> String {
+        let done = self.runtime.block_on(self.session.execute(sql));
+        done.err().map(|error| error.sqlstate).unwrap_or_default()
+    }
 }
 
 /// Whether a query gives the same rows whenever it is asked.

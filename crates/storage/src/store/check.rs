@@ -59,7 +59,7 @@ impl Engine {
                 RowHome::Block(block) if own(*block) => continue,
                 RowHome::Block(_) | RowHome::Fragment(_) => {}
             }
-            let deleted = match self.locks.follow(table.id, *home, bits) {
+            let deleted = match self.locks.follow(table.id, *home, bits, u64::MAX) {
                 Followed::Gone => true,
                 Followed::Unmoved => {
                     all.extend(bits.rows().map(|row| home.row(row)));

@@ -5,16 +5,32 @@
 //! long as a snapshot from before the move is in use. A lock is held under the
 //! newest name of its row, so that two writers meet whichever name they know: a
 //! hop is added, and locks are renamed, before anybody can see the new names.
+//!
+//! Who finds a row locked may wait until the other transaction ends ([`Waiting`]). A
+//! transaction waits for one other at a time, so that who waits for each other is found by
+//! going from one to the next.
+//!
+//! ```text
+//! T3 waits for T2 waits for T1        T1 would wait for T3: a deadlock, T1 is told
+//! ```
+//!
+//! Left out: an order among those who wait. All of them go on when the row is free, and all
+//! but one wait again.
 
+use super::Store;
 use super::transaction::is_deleted;
 use crate::delta::{Deletes, OwnChanges, RowBits, RowHome};
+use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
 use parking_lot::Mutex;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 
 /// In a hop, the place of a row that was deleted before the move.
 pub(super) const GONE: u32 = u32::MAX;
@@ -55,6 +71,30 @@ struct State {
     whole: HashMap<TableId, u64>,
     /// By the first row of a home: when its rows were moved, and where to.
     hops: BTreeMap<(TableId, RowId), (u64, Went)>,
+    /// Transactions that have locked something and have not ended.
+    open: HashSet<u64>,
+    /// Which transaction each one that waits is waiting for.
+    waits: HashMap<u64, u64>,
+    /// By transaction: those who wait until it ends.
+    waiting: HashMap<u64, Vec<Arc<Waiter>>>,
+}
+
+/// Somebody who waits for a transaction.
+#[derive(Debug)]
+struct Waiter {
+    waker: Mutex<Waker>,
+    /// Whether there is nothing to wait for any more.
+    done: AtomicBool,
+}
+
+/// The wait until another transaction ends or gives rows back.
+#[derive(Debug)]
+pub struct Waiting {
+    store: Arc<Store>,
+    /// The transaction that waits, if it has locks of its own.
+    waiter: Option<u64>,
+    holder: u64,
+    registered: Option<Arc<Waiter>>,
 }
 
 /// What came of asking for a lock.
@@ -63,8 +103,8 @@ pub(super) enum Taken {
     Now,
     /// It had it already.
     Before,
-    /// Another has it.
-    ByAnother,
+    /// Another has it, of this number.
+    ByAnother(u64),
     /// Nobody has it, as others deleted the row or gave it other values before.
     Changed,
 }
@@ -118,14 +158,15 @@ struct Newest<'a> {
 }
 
 impl State {
-    fn newest(&self, table: TableId, row: RowId) -> Newest<'_> {
+    /// The name of a row after all moves, as far as the commit `until` shows them.
+    fn newest(&self, table: TableId, row: RowId, until: u64) -> Newest<'_> {
         let mut newest = Newest {
             row,
             deletes: None,
             gone: false,
             laid_over: 0,
         };
-        while let Some(hop) = self.hop(table, newest.row) {
+        while let Some(hop) = self.hop(table, newest.row, until) {
             match hop {
                 Some((row, deletes)) => {
                     (newest.row, newest.deletes) = (row, Some(deletes));
@@ -140,10 +181,38 @@ impl State {
         newest
     }
 
-    fn hop(&self, table: TableId, row: RowId) -> Option<Option<(RowId, &Arc<Deletes>)>> {
+    fn hop(
+        &self,
+        table: TableId,
+        row: RowId,
+        until: u64,
+    ) -> Option<Option<(RowId, &Arc<Deletes>)>> {
         let mut before = self.hops.range((table, RowId(0))..=(table, row));
-        let ((_, first), (_, went)) = before.next_back()?;
-        went.find(row.0 - first.0)
+        let ((_, first), (when, went)) = before.next_back()?;
+        match *when <= until {
+            true => went.find(row.0 - first.0),
+            false => None,
+        }
+    }
+
+    /// Whether a transaction waits, over others, for `waiter`.
+    fn waits_for(&self, transaction: u64, waiter: u64) -> bool {
+        let mut next = Some(transaction);
+        while let Some(one) = next {
+            if one == waiter {
+                return true;
+            }
+            next = self.waits.get(&one).copied();
+        }
+        false
+    }
+
+    /// Lets those go on who wait for a transaction.
+    fn wake(&mut self, transaction: u64) {
+        for waiter in self.waiting.remove(&transaction).into_iter().flatten() {
+            waiter.done.store(true, Ordering::Release);
+            waiter.waker.lock().wake_by_ref();
+        }
     }
 }
 
@@ -163,7 +232,7 @@ impl RowLocks {
     pub fn take(&self, table: &Table, row: RowId, transaction: u64, began: u64) -> Taken {
         let mut state = self.state.lock();
         let state = &mut *state;
-        let newest = state.newest(table.id, row);
+        let newest = state.newest(table.id, row, u64::MAX);
         // Whoever committed before the lock was free has left a mark.
         let deleted = match (newest.deletes, newest.row.place()) {
             _ if newest.gone => true,
@@ -172,18 +241,20 @@ impl RowLocks {
         };
         let changed = deleted || laid_over(table, row).max(newest.laid_over) > began;
         let key = (table.id, newest.row);
-        let whole = state.whole.get(&table.id);
-        if whole.is_some_and(|holder| *holder != transaction) {
-            return Taken::ByAnother;
+        if let Some(holder) = state.whole.get(&table.id)
+            && *holder != transaction
+        {
+            return Taken::ByAnother(*holder);
         }
         match state.holders.entry(key) {
             Entry::Vacant(_) if changed => Taken::Changed,
             Entry::Vacant(free) => {
                 free.insert(transaction);
+                state.open.insert(transaction);
                 Taken::Now
             }
             Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
-            Entry::Occupied(_) => Taken::ByAnother,
+            Entry::Occupied(held) => Taken::ByAnother(*held.get()),
         }
     }
 
@@ -191,44 +262,67 @@ impl RowLocks {
     pub fn take_whole(&self, table: TableId, transaction: u64) -> Taken {
         let mut state = self.state.lock();
         let mut holders = state.holders.iter();
-        let others = holders.any(|((held, _), holder)| *held == table && *holder != transaction);
-        if others {
-            return Taken::ByAnother;
+        let other = holders.find(|((held, _), holder)| *held == table && **holder != transaction);
+        if let Some((_, holder)) = other {
+            return Taken::ByAnother(*holder);
         }
+        let state = &mut *state;
         match state.whole.entry(table) {
             Entry::Vacant(free) => {
                 free.insert(transaction);
+                state.open.insert(transaction);
                 Taken::Now
             }
             Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
-            Entry::Occupied(_) => Taken::ByAnother,
+            Entry::Occupied(held) => Taken::ByAnother(*held.get()),
         }
     }
 
-    /// Lets whole tables go.
-    pub fn release_whole(&self, tables: &[TableId]) {
-        if !tables.is_empty() {
-            let whole = &mut self.state.lock().whole;
-            whole.retain(|table, _| !tables.contains(table));
+    /// Lets rows, by any of their names, and whole tables go that a transaction has locked;
+    /// with `ended` it has no others.
+    pub fn release(
+        &self,
+        transaction: u64,
+        (rows, tables): (&[(TableId, RowId)], &[TableId]),
+        ended: bool,
+    ) {
+        if rows.is_empty() && tables.is_empty() && !ended {
+            return;
         }
-    }
-
-    /// Lets rows go, by any of their names.
-    pub fn release(&self, rows: &[(TableId, RowId)]) {
         let mut state = self.state.lock();
         for (table, row) in rows {
-            let newest = state.newest(*table, *row).row;
+            let newest = state.newest(*table, *row, u64::MAX).row;
             state.holders.remove(&(*table, newest));
+        }
+        for table in tables {
+            state.whole.remove(table);
+        }
+        if ended {
+            state.open.remove(&transaction);
+        }
+        state.wake(transaction);
+    }
+
+    /// The names that rows have for who sees the commit `until`.
+    pub fn names_at(&self, until: u64, rows: &mut [(TableId, RowId)]) {
+        if !self.hops.load(Ordering::Relaxed) {
+            return;
+        }
+        let state = self.state.lock();
+        for (table, row) in rows {
+            *row = state.newest(*table, *row, until).row;
         }
     }
 
-    /// Where some rows of a home are now.
-    pub fn follow(&self, table: TableId, home: RowHome, rows: &RowBits) -> Followed {
+    /// Where some rows of a home are for who sees the commit `until`.
+    pub fn follow(&self, table: TableId, home: RowHome, rows: &RowBits, until: u64) -> Followed {
         let state = self.state.lock();
-        if !state.hops.contains_key(&(table, home.row(0))) {
+        let hop = state.hops.get(&(table, home.row(0)));
+        if hop.is_none_or(|(when, _)| *when > until) {
             return Followed::Unmoved;
         }
-        let newest = rows.rows().map(|row| state.newest(table, home.row(row)));
+        let rows = rows.rows();
+        let newest = rows.map(|row| state.newest(table, home.row(row), until));
         let found = newest.map(|newest| (!newest.gone).then_some(newest.row));
         found
             .collect::<Option<Vec<RowId>>>()
@@ -237,13 +331,23 @@ impl RowLocks {
 
     /// A transaction's changes as the newest state of the table names them.
     pub fn renamed(&self, table: TableId, own: &Arc<OwnChanges>) -> Arc<OwnChanges> {
+        self.renamed_until(table, own, u64::MAX)
+    }
+
+    /// A transaction's changes as the commit `until` names them.
+    pub fn renamed_until(
+        &self,
+        table: TableId,
+        own: &Arc<OwnChanges>,
+        until: u64,
+    ) -> Arc<OwnChanges> {
         if self.state.lock().hops.is_empty() {
             return own.clone();
         }
         let mut deleted: HashMap<RowHome, RowBits> = HashMap::new();
         let mut any = false;
         for (home, rows) in &own.deleted {
-            let Followed::Moved(found) = self.follow(table, *home, rows) else {
+            let Followed::Moved(found) = self.follow(table, *home, rows, until) else {
                 deleted.entry(*home).or_default().add_all(rows);
                 continue;
             };
@@ -280,7 +384,7 @@ impl RowLocks {
             .extend(hops.map(|(first, went)| ((table, first), (timestamp, went))));
         let held: Vec<(RowId, RowId)> = {
             let rows = state.holders.keys().filter(|(held, _)| *held == table);
-            let names = rows.map(|(_, row)| (*row, state.newest(table, *row).row));
+            let names = rows.map(|(_, row)| (*row, state.newest(table, *row, u64::MAX).row));
             names.filter(|(old, new)| old != new).collect()
         };
         for (old, new) in held {
@@ -298,5 +402,80 @@ impl RowLocks {
             hops.retain(|_, (timestamp, _)| *timestamp > oldest);
             self.hops.store(!hops.is_empty(), Ordering::Relaxed);
         }
+    }
+}
+
+impl Waiting {
+    /// The wait until the transaction `holder` ends; `waiter` is the one that waits, if it has
+    /// locks of its own.
+    pub(super) fn new(store: Arc<Store>, waiter: Option<u64>, holder: u64) -> Waiting {
+        Waiting {
+            store,
+            waiter,
+            holder,
+            registered: None,
+        }
+    }
+}
+
+impl Future for Waiting {
+    type Output = Result<()>;
+
+    /// # Errors
+    /// 40P01 if the other transaction waits for this one.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Some(registered) = &self.registered {
+            *registered.waker.lock() = context.waker().clone();
+            return match registered.done.load(Ordering::Acquire) {
+                true => Poll::Ready(Ok(())),
+                false => Poll::Pending,
+            };
+        }
+        let (waiter, holder) = (self.waiter, self.holder);
+        let store = self.store.clone();
+        let mut state = store.locks.state.lock();
+        if !state.open.contains(&holder) {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(waiter) = waiter {
+            if state.waits_for(holder, waiter) {
+                return Poll::Ready(Err(deadlock()));
+            }
+            state.waits.insert(waiter, holder);
+        }
+        let registered = Arc::new(Waiter {
+            waker: Mutex::new(context.waker().clone()),
+            done: AtomicBool::new(false),
+        });
+        let waiting = state.waiting.entry(holder).or_default();
+        waiting.push(registered.clone());
+        drop(state);
+        self.registered = Some(registered);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(registered) = self.registered.take() else {
+            return;
+        };
+        let mut state = self.store.locks.state.lock();
+        if let Some(waiter) = self.waiter {
+            state.waits.remove(&waiter);
+        }
+        if let Some(waiting) = state.waiting.get_mut(&self.holder) {
+            waiting.retain(|one| !Arc::ptr_eq(one, &registered));
+        }
+    }
+}
+
+fn deadlock() -> Error {
+    Error::Invalid {
+        sqlstate: "40P01",
+        message: "deadlock detected".into(),
+        hint: Some(
+            "another transaction waits for a row that this one has locked: run it again".into(),
+        ),
     }
 }

@@ -6,6 +6,7 @@
 
 use super::edit::CatalogEdit;
 use super::locks::Taken;
+use super::rows::Stopped;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
 use super::{Catalog, Engine};
@@ -125,9 +126,16 @@ impl Transaction {
             return Ok(false);
         }
         match self.store.locks.take_whole(table, self.number) {
-            Taken::Now => self.whole.push(table),
+            Taken::Now => {
+                self.whole.push(table);
+                self.has_locked = true;
+            }
             Taken::Before => {}
-            Taken::ByAnother | Taken::Changed => return Err(conflict()),
+            Taken::ByAnother(holder) => {
+                self.stopped = Some(Stopped::ByAnother(holder));
+                return Err(conflict());
+            }
+            Taken::Changed => return Err(conflict()),
         }
         let began = self.base.timestamp();
         let laid = self.edit(|edit| {

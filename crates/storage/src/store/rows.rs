@@ -1,7 +1,8 @@
 //! Rows that a transaction adds, deletes and changes.
 
+use super::Store;
 use super::check::changed_row;
-use super::locks::Taken;
+use super::locks::{Taken, Waiting};
 use super::transaction::Transaction;
 use super::writer::{check_batch, not_null, wrong_width};
 use crate::delta::{Fragment, RowHome, TupleBatch, TupleShape};
@@ -21,6 +22,16 @@ pub enum RowLock {
     /// Another transaction has it.
     ByAnother,
     /// Nobody has it: others have changed or deleted the row since the transaction began.
+    Changed,
+}
+
+/// Why a transaction could not lock a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The transaction of this number has it: [`Transaction::wait_for`].
+    ByAnother(u64),
+    /// Others have changed or deleted the row since the transaction began: a later moment
+    /// shows it as it is now.
     Changed,
 }
 
@@ -120,11 +131,14 @@ impl Transaction {
     }
 
     fn take_away(&mut self, table: &Table, rows: &[RowId]) -> Result<u64> {
-        let mut deleted = 0;
+        // Nothing is changed unless all of them are this transaction's.
         for row in rows {
             if !matches!(row.place(), RowPlace::Own(_)) {
                 self.lock(table, *row)?;
             }
+        }
+        let mut deleted = 0;
+        for row in rows {
             let (home, place) = self.home_of(table, *row)?;
             let own = self.own(table);
             deleted += u64::from(own.deleted.entry(home).or_default().insert(place));
@@ -176,10 +190,17 @@ impl Transaction {
         let began = self.base.timestamp();
         match self.store.locks.take(table, row, self.number, began) {
             Taken::Before => RowLock::Taken,
-            Taken::ByAnother => RowLock::ByAnother,
-            Taken::Changed => RowLock::Changed,
+            Taken::ByAnother(holder) => {
+                self.stopped = Some(Stopped::ByAnother(holder));
+                RowLock::ByAnother
+            }
+            Taken::Changed => {
+                self.stopped = Some(Stopped::Changed);
+                RowLock::Changed
+            }
             Taken::Now => {
                 self.locked.push((table.id, row));
+                self.has_locked = true;
                 RowLock::Taken
             }
         }
@@ -196,6 +217,26 @@ impl Transaction {
             RowPlace::Own(_) => RowLock::Taken,
             RowPlace::Block(..) | RowPlace::Delta(_) => self.try_lock(&table, row),
         })
+    }
+}
+
+impl Transaction {
+    /// Why it could not lock a row, if it could not since this was asked last.
+    pub fn take_stopped(&mut self) -> Option<Stopped> {
+        self.stopped.take()
+    }
+
+    /// The wait until another transaction ends, or gives back what it has locked since a
+    /// savepoint.
+    pub fn wait_for(&self, holder: u64) -> Waiting {
+        Waiting::new(self.store.clone(), Some(self.number), holder)
+    }
+}
+
+impl Store {
+    /// As [`Transaction::wait_for`], for who has locked nothing.
+    pub fn wait_for(self: &Arc<Self>, holder: u64) -> Waiting {
+        Waiting::new(self.clone(), None, holder)
     }
 }
 

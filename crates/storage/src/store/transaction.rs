@@ -3,12 +3,14 @@
 //! A transaction reads one snapshot and keeps its changes to itself: new rows
 //! in fragments of its own, deleted rows as sets of bits, and a draft of the
 //! catalog. A row that it deletes is locked at once, so that of two writers of
-//! one row the later hears of it (40001) when it asks, not when it commits.
+//! one row the later hears of it when it asks, not when it commits: it may wait
+//! for the other, and [`Transaction::advance`] to what that one has left.
 
 use super::carry::changed_tables;
 use super::edit::CatalogEdit;
 use super::mover::MoverHold;
 use super::references::Deferred;
+use super::rows::Stopped;
 use super::snapshot::{Reads, Snapshot};
 use super::writer::NewBlock;
 use super::{Catalog, Store};
@@ -51,12 +53,18 @@ pub struct Transaction {
     pub(super) renewed: Vec<(Arc<Table>, Arc<Table>)>,
     /// Tables whose foreign keys were left alone for a while.
     pub(super) unreferenced: HashSet<TableId>,
+    /// Why it could not lock the last row that it could not lock.
+    pub(super) stopped: Option<Stopped>,
+    /// Whether it has ever locked anything.
+    pub(super) has_locked: bool,
 }
 
 /// A moment of a transaction that it can go back to.
 #[derive(Debug)]
 pub struct Savepoint {
     catalog: Arc<Catalog>,
+    /// What the transaction read then. Rows that it has changed are named as in it.
+    base: Snapshot,
     tables: HashMap<TableId, (Arc<OwnChanges>, usize)>,
     added: usize,
     locked: usize,
@@ -86,6 +94,8 @@ impl Transaction {
             unchecked: false,
             renewed: Vec::new(),
             unreferenced: HashSet::new(),
+            stopped: None,
+            has_locked: false,
         }
     }
 
@@ -192,6 +202,7 @@ impl Transaction {
         });
         Savepoint {
             catalog: self.catalog.clone(),
+            base: self.base.clone(),
             tables: tables.collect(),
             added: self.added.len(),
             locked: self.locked.len(),
@@ -204,7 +215,10 @@ impl Transaction {
     /// Undoes everything since `savepoint`, which stays. Rows locked since then
     /// are let go.
     pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
-        self.catalog = savepoint.catalog.clone();
+        self.catalog = match Arc::ptr_eq(&savepoint.catalog, savepoint.base.catalog()) {
+            true => self.base.catalog().clone(),
+            false => savepoint.catalog.clone(),
+        };
         self.added.truncate(savepoint.added);
         self.deferred.clone_from(&savepoint.deferred);
         self.unchecked = savepoint.unchecked;
@@ -217,6 +231,8 @@ impl Transaction {
             }
         }
         let locks = &self.store.locks;
+        let now = self.base.timestamp();
+        let advanced = savepoint.base.timestamp() < now;
         let tables = savepoint.tables.iter().map(|(id, (own, rows))| {
             // Rows after those are in the same fragment, which is shared.
             if let Some(fragment) = own.fragments.last() {
@@ -224,15 +240,47 @@ impl Transaction {
             }
             let own = match moved.contains(id) {
                 true => locks.renamed(*id, own),
+                false if advanced => locks.renamed_until(*id, own, now),
                 false => own.clone(),
             };
             (*id, own)
         });
         self.tables = tables.collect();
-        let free = self.locked.split_off(savepoint.locked);
-        self.store.locks.release(&free);
-        let free = self.whole.split_off(savepoint.whole);
-        self.store.locks.release_whole(&free);
+        let rows = self.locked.split_off(savepoint.locked);
+        let tables = self.whole.split_off(savepoint.whole);
+        let locks = &self.store.locks;
+        locks.release(self.number, (&rows, &tables), false);
+    }
+
+    /// Lets its next statement see what others have committed by now. One that is serialisable,
+    /// or has changed the catalog or added blocks, goes on to see what it saw. Whether there is
+    /// anything new.
+    pub fn advance(&mut self) -> bool {
+        let is_plain = Arc::ptr_eq(&self.catalog, self.base.catalog());
+        if self.reads.is_some() || !is_plain || !self.renewed.is_empty() {
+            return false;
+        }
+        let base = self.store.snapshot();
+        let now = base.timestamp();
+        let fits = |id: &TableId, own: &OwnChanges| {
+            base.table_by_id(*id).is_some_and(|table| {
+                let mut fragments = own.fragments.iter();
+                fragments.all(|fragment| fragment.schema().same_rows(&table.schema))
+            })
+        };
+        // Rows of tables that others have altered are refused when it commits.
+        if now == self.base.timestamp() || !self.tables.iter().all(|(id, own)| fits(id, own)) {
+            return false;
+        }
+        // The old snapshot keeps the hops until its rows have their new names.
+        let locks = &self.store.locks;
+        locks.names_at(now, &mut self.locked);
+        for (id, own) in &mut self.tables {
+            *own = locks.renamed_until(*id, own, now);
+        }
+        self.catalog = base.catalog().clone();
+        self.base = base;
+        true
     }
 
     /// Makes the changes durable and visible, all of them or none.
@@ -264,8 +312,11 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.store.locks.release(&self.locked);
-        self.store.locks.release_whole(&self.whole);
+        let locks = &self.store.locks;
+        // Most have locked nothing: they do not ask for the lock of the locks.
+        if self.has_locked {
+            locks.release(self.number, (&self.locked, &self.whole), true);
+        }
     }
 }
 
