@@ -21,7 +21,7 @@ impl<'a> FromSql<'a> for Raw {
     }
 }
 
-const VALUES: [(&str, &str, &str, &str); 16] = [
+const VALUES: [(&str, &str, &str, &str); 18] = [
     ("TRUE", "bool", "t", "01"),
     ("CAST(-2 AS SMALLINT)", "int2", "-2", "fffe"),
     ("CAST(70000 AS INT)", "int4", "70000", "00011170"),
