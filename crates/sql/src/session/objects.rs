@@ -17,7 +17,7 @@ use crate::run::Run;
 
 /// What the objects of a database are called, at one moment.
 #[derive(Debug)]
-pub struct ObjectNumbers(Numbers);
+pub struct ObjectNumbers(Box<Numbers>);
 
 impl Session {
     /// The objects that names mean in the session.
@@ -27,7 +27,7 @@ impl Session {
     pub fn object_numbers(&self) -> Result<ObjectNumbers> {
         let run = Run::planning(self)?;
         let relations = Relations::new(run.state(), run.snapshot.clone());
-        Ok(ObjectNumbers(Numbers::of(&relations)))
+        Ok(ObjectNumbers(Box::new(Numbers::of(&relations))))
     }
 }
 

@@ -13,9 +13,9 @@ fn workers<const N: usize>() -> [Sql; N] {
     first.run("CREATE TABLE jobs (id INT PRIMARY KEY, task TEXT, done BOOL DEFAULT false)");
     first.run("INSERT INTO jobs SELECT g, 'task ' || g FROM generate_series(1, 5) AS g");
     // Nobody else would end a transaction that one of them waits for.
-    sessions
-        .each_ref()
-        .map(|one| one.run("SET lock_timeout = '50ms'"));
+    for one in &sessions {
+        one.run("SET lock_timeout = '50ms'");
+    }
     sessions
 }
 

@@ -11,7 +11,9 @@ fn two() -> (Sql, Sql) {
     first.run("CREATE TABLE test (id INTEGER PRIMARY KEY, value INTEGER)");
     first.run("INSERT INTO test VALUES (1, 10), (2, 20)");
     // Nobody else would end a transaction that one of them waits for.
-    [&first, &second].map(|one| one.run("SET lock_timeout = '50ms'"));
+    for one in [&first, &second] {
+        one.run("SET lock_timeout = '50ms'");
+    }
     (first, second)
 }
 
