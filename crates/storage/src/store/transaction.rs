@@ -215,7 +215,10 @@ impl Transaction {
     /// Undoes everything since `savepoint`, which stays. Rows locked since then
     /// are let go.
     pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
-        self.catalog = match Arc::ptr_eq(&savepoint.catalog, savepoint.base.catalog()) {
+        let now = self.base.timestamp();
+        let advanced = savepoint.base.timestamp() < now;
+        let plain = Arc::ptr_eq(&savepoint.catalog, savepoint.base.catalog());
+        self.catalog = match advanced && plain {
             true => self.base.catalog().clone(),
             false => savepoint.catalog.clone(),
         };
@@ -225,14 +228,16 @@ impl Transaction {
         let mut moved = HashSet::new();
         for (before, now) in &self.renewed {
             let known = self.catalog.table_by_id(before.id);
+            if known.is_some_and(|known| Arc::ptr_eq(known, now)) {
+                moved.insert(before.id);
+                continue;
+            }
             if let Some(renewed) = known.and_then(|known| known.over(before, now)) {
                 self.catalog = Arc::new(self.catalog.with_table(&renewed));
                 moved.insert(before.id);
             }
         }
         let locks = &self.store.locks;
-        let now = self.base.timestamp();
-        let advanced = savepoint.base.timestamp() < now;
         let tables = savepoint.tables.iter().map(|(id, (own, rows))| {
             // Rows after those are in the same fragment, which is shared.
             if let Some(fragment) = own.fragments.last() {
