@@ -313,6 +313,23 @@ fn statements_of_read_committed_see_what_is_committed() {
     a.run("COMMIT");
 }
 
+#[test]
+fn savepoints_go_with_the_statements_and_with_altered_tables() {
+    let [a, b] = counters();
+    let some = "SELECT id, n FROM c WHERE id IN (5, 7, 9)";
+    a.run("BEGIN ISOLATION LEVEL READ COMMITTED; UPDATE c SET n = 7 WHERE id = 7; SAVEPOINT s");
+    b.run("UPDATE c SET n = 9 WHERE id = 9; VACUUM c");
+    a.run("UPDATE c SET n = 5 WHERE id = 5");
+    b.run("VACUUM c");
+    a.run("ALTER TABLE c ADD COLUMN extra INT; UPDATE c SET extra = 1 WHERE id = 7");
+    assert_eq!(a.sorted(some), ["5|5", "7|7", "9|9"]);
+    a.run("ROLLBACK TO s");
+    assert_eq!(a.sorted(some), ["5|0", "7|7", "9|9"]);
+    a.run("UPDATE c SET n = 8 WHERE id = 7");
+    a.run("COMMIT");
+    assert_eq!(b.sorted(some), ["5|0", "7|8", "9|9"]);
+}
+
 /// Counters that many add to: nothing is lost, and nobody fails.
 #[test]
 fn nothing_is_lost_of_what_many_add() {
