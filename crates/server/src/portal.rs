@@ -70,7 +70,7 @@ pub(crate) struct Sending {
     /// The columns as they are sent.
     schema: SchemaRef,
     formats: Vec<Format>,
-    /// What names of objects mean, where they go in binary.
+    /// The numbers of objects whose names the result has, if it is sent in binary.
     objects: Option<ObjectNumbers>,
     /// How values are shown in texts.
     styles: Styles,

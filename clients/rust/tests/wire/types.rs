@@ -106,7 +106,7 @@ async fn parameters_are_what_they_were() {
     let served = Served::new().await;
     let client = served.client().await;
     for (written, kind, _, _) in VALUES {
-        // Nobody sends objects.
+        // Parameters of object types are not supported.
         if written == "NULL" || kind.starts_with("reg") {
             continue;
         }

@@ -98,7 +98,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             Err(error) => error,
             done => return done,
         };
-        // Nobody has seen anything of it, so it can be done again.
+        // The failed run changed nothing and gave no rows, so the statement can run again.
         match stopped.filter(|_| error.sqlstate == "40001") {
             Some(Stopped::ByAnother(holder)) => {
                 let store = session.database().store();
@@ -153,7 +153,7 @@ async fn waited(session: &Session, waiting: Waiting) -> Result<()> {
     let (over, passed) = oneshot::channel();
     std::thread::spawn(move || {
         std::thread::sleep(most);
-        // Nobody may wait any more.
+        // The send fails if the wait has ended before.
         let _ = over.send(());
     });
     match select(waiting, passed).await {

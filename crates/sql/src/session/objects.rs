@@ -15,7 +15,7 @@ use crate::front::Numbers;
 use crate::plan::relations::Relations;
 use crate::run::Run;
 
-/// What the objects of a database are called, at one moment.
+/// The names and numbers of the objects of a database at one moment.
 #[derive(Debug)]
 pub struct ObjectNumbers(Box<Numbers>);
 
@@ -23,7 +23,7 @@ impl Session {
     /// The objects that names mean in the session.
     ///
     /// # Errors
-    /// Those of a transaction that has failed.
+    /// `25P02` in a transaction that has failed.
     pub fn object_numbers(&self) -> Result<ObjectNumbers> {
         let run = Run::planning(self)?;
         let relations = Relations::new(run.state(), run.snapshot.clone());
