@@ -213,18 +213,7 @@ impl Run<'_> {
             self.rights(catalog).check(catalog, ast)?;
             let _ = self.checked.set(ast.clone());
         }
-        // Changes of rows leave plans as they are, see `KnownPlans`; all others may leave
-        // blocks that nobody but a plan needs.
-        let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
-        let reads = matches!(
-            ast,
-            Ast::Query(_)
-                | Ast::Call(_)
-                | Ast::Declare { .. }
-                | Ast::Fetch { .. }
-                | Ast::Close { .. }
-        );
-        if !reads && !of_rows {
+        if may_leave_blocks(ast) {
             self.session.database().plans().clear();
             let skipped = skipped::skipped(ast, self.snapshot.catalog())?;
             let outcome = self.by_kind(ast).await?;
@@ -351,6 +340,35 @@ impl Run<'_> {
     pub(crate) fn store(&self) -> &Arc<Store> {
         self.session.database().store()
     }
+}
+
+/// Whether a statement may leave blocks that nobody but a plan needs, such as those of a dropped
+/// table: the plans go with it. Changes of rows leave plans as they are, see
+/// [`KnownPlans`](crate::session::KnownPlans).
+fn may_leave_blocks(ast: &Ast) -> bool {
+    let never = matches!(
+        ast,
+        Ast::Query(_)
+            | Ast::Explain { .. }
+            | Ast::ExplainTable { .. }
+            | Ast::Copy { .. }
+            | Ast::Declare { .. }
+            | Ast::Fetch { .. }
+            | Ast::Close { .. }
+            | Ast::Call(_)
+            | Ast::Lock(_)
+            | Ast::UNLISTEN { .. }
+            | Ast::Set(_)
+            | Ast::Reset(_)
+            | Ast::ShowTables { .. }
+            | Ast::ShowViews { .. }
+            | Ast::ShowSchemas { .. }
+            | Ast::ShowColumns { .. }
+            | Ast::ShowVariable { .. }
+            | Ast::ShowVariables { .. }
+    );
+    let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
+    !never && !of_rows
 }
 
 /// Why a statement is not run.

@@ -285,4 +285,42 @@ mod tests {
         run(&session, "ALTER TABLE t ADD COLUMN n INTEGER");
         assert!(!knows(&session, some));
     }
+    #[test]
+    fn plans_of_analyses_are_known() {
+        let database = Database::in_memory();
+        let session = database.session();
+        let table = "CREATE TABLE t AS SELECT value AS k, value % 7 AS g, 'x' || value AS s, \
+                     date '2024-01-01' + value::int % 100 AS d, value * 0.01 AS n \
+                     FROM generate_series(1, 1000) AS g(value)";
+        run(&session, table);
+        run(&session, "VACUUM t");
+        for sql in [
+            "SELECT g, count(*), sum(n), avg(n) FROM t WHERE d <= '2024-03-01' GROUP BY g ORDER BY g",
+            "SELECT g, count(*) FROM t WHERE d <= date '2024-03-01' - interval '1 month' GROUP BY g",
+            "SELECT a.s FROM t a, t b WHERE a.k = b.g ORDER BY a.s LIMIT 10",
+            "SELECT s FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.g = a.k) ORDER BY s",
+            "SELECT s FROM t a WHERE n = (SELECT max(n) FROM t b WHERE b.g = a.g) ORDER BY s",
+            "SELECT s FROM t a WHERE k IN (SELECT g FROM t) AND s LIKE '%x%' ORDER BY s",
+            "SELECT extract(year FROM d), sum(CASE WHEN s LIKE 'x1%' THEN n ELSE 0 END) FROM t GROUP BY 1",
+            "WITH r AS (SELECT g, sum(n) AS total FROM t GROUP BY g) \
+             SELECT g FROM r WHERE total = (SELECT max(total) FROM r)",
+            "SELECT substring(s FROM 1 FOR 2), count(DISTINCT k) FROM t GROUP BY 1",
+        ] {
+            run(&session, sql);
+            assert!(knows(&session, sql), "{sql}");
+            for other in [
+                &format!("EXPLAIN {sql}"),
+                "SET timezone = 'UTC'",
+                "SHOW timezone",
+                "BEGIN",
+                "COMMIT",
+                "INSERT INTO t (k) VALUES (7)",
+            ] {
+                run(&session, other);
+                assert!(knows(&session, sql), "{other}: {sql}");
+            }
+        }
+        run(&session, "TRUNCATE t");
+        assert_eq!(database.plans().plans.lock().count, 0);
+    }
 }
