@@ -294,6 +294,8 @@ mod tests {
                      FROM generate_series(1, 1000) AS g(value)";
         run(&session, table);
         run(&session, "VACUUM t");
+        // No plan may say what the blocks alone would tell.
+        run(&session, "INSERT INTO t (k) VALUES (0)");
         for sql in [
             "SELECT g, count(*), sum(n), avg(n) FROM t WHERE d <= '2024-03-01' GROUP BY g ORDER BY g",
             "SELECT g, count(*) FROM t WHERE d <= date '2024-03-01' - interval '1 month' GROUP BY g",
@@ -310,7 +312,6 @@ mod tests {
             assert!(knows(&session, sql), "{sql}");
             for other in [
                 &format!("EXPLAIN {sql}"),
-                "SET timezone = 'UTC'",
                 "SHOW timezone",
                 "BEGIN",
                 "COMMIT",
