@@ -17,7 +17,7 @@
 //! | `plan` | typed expressions and the algebra of plans |
 //! | `evaluate` | expressions over batches of columns, and constant folding |
 //! | `rewrite` | plans to plans that mean the same and run faster |
-//! | `reference` | plans run row by row: their meaning in few lines, for tests |
+//! | `reference` | the interpreter of plans: for few rows, and the judge of operators in tests |
 //! | `syntax` | text to statements |
 //! | `bind` | names, scopes and types: statements to plans |
 //!

@@ -18,7 +18,7 @@ use freestone_frontend::bind::{Binder, Bound, Catalog, Found, View, written_type
 use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::kernel::{Call, Column as Values};
 use freestone_frontend::functions::{Session, cast_between, catalogue};
-use freestone_frontend::plan::{Plan, Relation};
+use freestone_frontend::plan::{self, Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error, Position, Result, reference, rewrite, syntax};
 use sqlparser::ast::{ColumnOption, Insert, Query, Set, Statement, TableConstraint};
@@ -362,12 +362,12 @@ impl Front {
     }
 
     fn result(&self, plan: &Plan) -> Result<reference::Table> {
-        let of = |relation: &Relation| {
+        let of = |relation: &Relation, columns: &[(plan::Column, usize)]| {
             let named = self.tables.0.borrow();
             let batches = named
                 .get(&relation.name)
                 .map(|stored| stored.batches.clone());
-            Ok(batches.unwrap_or_default())
+            reference::read(&batches.unwrap_or_default(), columns)
         };
         reference::run(plan, &of, &self.session, &[])
     }

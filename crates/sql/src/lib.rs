@@ -36,6 +36,7 @@ mod error;
 mod front;
 mod functions;
 mod ingest;
+mod keyed;
 mod lower;
 mod memory;
 mod names;

@@ -246,7 +246,7 @@ mod tests {
         let run = || {
             let query = crate::syntax::query(sql)?;
             let bound = Binder::new(&Nothing, &session).query(&query)?;
-            let table = crate::reference::run(&bound.plan, &|_| Ok(Vec::new()), &session, &[])?;
+            let table = crate::reference::run(&bound.plan, &|_, _| Ok(Vec::new()), &session, &[])?;
             let column = table.column(bound.columns[0].id).unwrap().clone();
             let texts = column.as_string_view().iter();
             let texts = texts.map(|text| text.unwrap_or("NULL").to_owned());

@@ -1,13 +1,13 @@
-//! The meaning of the algebra: a plan is run node by node and a dependent part anew for each
-//! outer row, without any thought of speed.
+//! The interpreter: a plan is run node by node, and a dependent part anew for each outer row.
 //!
 //! ```text
 //! Filter x > Scalar(avg(y) over Filter k = o.k …)
 //!   for each row o: run the sub-query with o's columns in the environment
 //! ```
 //!
-//! It is the judge of the real operators in tests, and of rewritten plans, which must give the
-//! rows of the plans that they come from. An [`Env`] holds the values of outer rows and the
+//! It computes queries of few rows, for which making a plan of operators takes longer than
+//! running it. In tests it is the judge of the operators, and of rewritten plans, which must give
+//! the rows of the plans that they come from. An [`Env`] holds the values of outer rows and the
 //! common table expressions that are in sight.
 //!
 //! A table, and all tables of a statement together, may have so many rows ([`MOST_ROWS`],
@@ -34,7 +34,7 @@ use crate::functions::Session;
 use crate::functions::aggregates::collected;
 use crate::functions::kernel::{Column, number};
 use crate::plan::SubqueryKind;
-use crate::plan::{ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
+use crate::plan::{self, ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
 use crate::stack;
 use crate::types::Type;
 use ctes::Definition;
@@ -47,8 +47,21 @@ pub const MOST_ROWS: usize = 5_000_000;
 /// Most rows, and pairs of rows, of all tables that a statement makes.
 pub const MOST_WORK: usize = 100_000_000;
 
-/// The rows of a relation.
-pub type Tables<'a> = dyn Fn(&Relation) -> Result<Vec<RecordBatch>> + 'a;
+/// The rows of a relation, with the columns that are read, in their order; see [`read`].
+pub type Tables<'a> = dyn Fn(&Relation, &[(plan::Column, usize)]) -> Result<Vec<RecordBatch>> + 'a;
+
+/// The columns that are read of batches with all columns of their relation.
+///
+/// # Errors
+/// `XX000` if a batch lacks one.
+pub fn read(
+    batches: &[RecordBatch],
+    columns: &[(plan::Column, usize)],
+) -> Result<Vec<RecordBatch>> {
+    let places: Vec<usize> = columns.iter().map(|(_, at)| *at).collect();
+    let batches = batches.iter().map(|batch| Ok(batch.project(&places)?));
+    batches.collect()
+}
 
 /// The rows of a plan.
 ///

@@ -43,13 +43,13 @@ impl Run<'_> {
         sample: Option<&Sample>,
         env: &Env<'_>,
     ) -> Result<Table> {
-        let batches = (self.tables)(relation)?;
+        let batches = (self.tables)(relation, columns)?;
         let rows = batches.iter().map(|batch| batch.num_rows()).sum();
         let mut made = Vec::with_capacity(columns.len());
-        for (column, at) in columns {
+        for (at, (column, _)) in columns.iter().enumerate() {
             let mut pieces = vec![new_empty_array(&column.ty.arrow())];
             for batch in &batches {
-                let piece = batch.columns().get(*at).cloned();
+                let piece = batch.columns().get(at).cloned();
                 pieces.push(piece.ok_or_else(|| Error::internal("a relation lacks a column"))?);
             }
             made.push((column.id, concat(&pieces)?));

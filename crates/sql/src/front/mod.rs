@@ -16,6 +16,7 @@ mod session;
 
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
@@ -25,9 +26,10 @@ use freestone_frontend::stack;
 use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
+use crate::keyed;
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::relations::Relations;
-use crate::session::Requests;
+use crate::session::{OwnOptions, Requests};
 
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
@@ -107,12 +109,34 @@ impl Logical {
     }
 }
 
+/// A query that is planned, or the rows of one that are found by keys.
+pub(crate) enum Planned {
+    /// Its plan.
+    Plan(Logical),
+    /// Its rows, as clients are shown them.
+    Rows(RecordBatch),
+}
+
 /// The plan of a query over the names in sight.
 ///
 /// # Errors
 /// Whatever is wrong with it.
 pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
     planned_for(relations, ast, &[])
+}
+
+/// The rows of a query over the names in sight if they are found by keys, or its plan.
+///
+/// # Errors
+/// Whatever is wrong with it; those of finding the rows.
+pub(crate) fn found_or_planned(relations: &Relations<'_>, ast: &Ast) -> Result<Planned> {
+    let own = relations
+        .state
+        .config_options()
+        .extensions
+        .get::<OwnOptions>();
+    let finds = own.is_none_or(|own| own.engine != "datafusion");
+    with_room(relations, || bound_or_found(relations, ast, &[], finds))
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -134,11 +158,19 @@ fn planned_for(
     ast: &Ast,
     targets: &[(String, Type)],
 ) -> Result<Logical> {
+    let planned = with_room(relations, || bound_or_found(relations, ast, targets, false))?;
+    match planned {
+        Planned::Plan(plan) => Ok(plan),
+        Planned::Rows(_) => Err(Error::internal("rows that nobody asked for")),
+    }
+}
+
+/// Most queries are flat. All others are bound where there is room.
+fn with_room<R: Send>(relations: &Relations<'_>, bind: impl Fn() -> Result<R> + Sync) -> Result<R> {
     let requests = relations.state.config().get_extension::<Requests>();
-    // Most queries are flat. All others are bound where there is room.
-    let bound = || match bound_and_lowered(relations, ast, targets) {
+    let bound = || match bind() {
         Err(error) if error.sqlstate == "54001" && !stack::is_great() => {
-            stack::on_great_stack(|| bound_and_lowered(relations, ast, targets))
+            stack::on_great_stack(&bind)
         }
         bound => bound,
     };
@@ -166,11 +198,18 @@ fn operators(plan: &Plan) -> usize {
     most
 }
 
-fn bound_and_lowered(
+/// A bound query as its lowered plan or its rows.
+enum Made {
+    Plan(Lowered),
+    Rows(RecordBatch),
+}
+
+fn bound_or_found(
     relations: &Relations<'_>,
     ast: &Ast,
     targets: &[(String, Type)],
-) -> Result<Logical> {
+    finds: bool,
+) -> Result<Planned> {
     let Ast::Query(query) = ast else {
         return Err(Error::internal("only queries have plans"));
     };
@@ -188,16 +227,23 @@ fn bound_and_lowered(
         return Err(Error::new("54001", "the statement is nested too deeply")
             .with_hint("take it apart, for example by tables that keep what its parts give"));
     }
-    let lowered = stack::with_room(levels.saturating_mul(WALKS), || {
-        lower::lowered(&bound.plan, &around)
+    let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
+        let plan = lower::rewritten(&bound.plan, &around);
+        if finds && let Some(rows) = keyed::rows(&plan, &bound.columns, &around)? {
+            return Ok(Made::Rows(rows));
+        }
+        Ok(Made::Plan(lower::lowered(&plan, &around)?))
     });
-    let Lowered { plan, names, .. } = lowered?;
+    let Lowered { plan, names, .. } = match made? {
+        Made::Plan(lowered) => lowered,
+        Made::Rows(rows) => return Ok(Planned::Rows(rows)),
+    };
     let types = bound.columns.into_iter().map(|column| column.ty);
-    Ok(Logical {
+    Ok(Planned::Plan(Logical {
         plan,
         names,
         types: types.collect(),
         parameters: bound.parameters,
         dated,
-    })
+    }))
 }

@@ -75,7 +75,9 @@ use crate::error::{Error, Result};
 pub(crate) use indexed::{FIRST, Term};
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
-pub(crate) use output::{output, schema, stored, stored_records, type_of, with_schema};
+pub(crate) use output::{
+    output, schema, shown_batch, stored, stored_records, type_of, with_schema,
+};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
@@ -121,15 +123,11 @@ impl std::fmt::Debug for Surroundings {
     }
 }
 
-/// The plan of DataFusion for a bound plan, whose constants are folded and whose sub-queries
-/// become joins first.
+/// A bound plan with its constants folded, its sub-queries joins and its conditions far down.
 ///
 /// Functions of the time and of settings are computed here or see the session that is given:
 /// the plan is one statement's.
-///
-/// # Errors
-/// `0A000` for what has no operator; `XX000` for plans that are not whole.
-pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
+pub(crate) fn rewritten(plan: &Plan, around: &Surroundings) -> Plan {
     let mut plan = plan.clone();
     let fold = Fold {
         session: &around.session,
@@ -139,7 +137,15 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
     fold.plan(&mut plan);
     let mut plan = rewrite::rewritten(plan);
     indexed::look_up(&mut plan, &fold);
-    lowered_within(&plan, around, HashMap::new())
+    plan
+}
+
+/// The plan of DataFusion for a rewritten plan.
+///
+/// # Errors
+/// `0A000` for what has no operator; `XX000` for plans that are not whole.
+pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
+    lowered_within(plan, around, HashMap::new())
 }
 
 /// An expression over columns that stand somewhere; its value is as clients are shown it, or

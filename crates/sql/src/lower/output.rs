@@ -135,6 +135,32 @@ pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> Schem
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
+/// Names, types and values as clients are shown them; `None` if the values of a column have
+/// another form than those of its type, or its type says things that values do not tell.
+///
+/// # Errors
+/// `XX000` for values of another type.
+pub(crate) fn shown_batch(
+    columns: &[(&str, &Type, ArrayRef)],
+    rows: usize,
+) -> Result<Option<RecordBatch>> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, ty, values) in columns {
+        let known = *values.data_type() == ty.arrow() && !matches!(ty.innermost(), Type::Reg(_));
+        if !known || matches!(ty, Type::Array(_)) {
+            return Ok(None);
+        }
+        let field = Field::new(*name, kind(ty), true);
+        fields.push(field.with_metadata(said(ty)));
+        arrays.push(shown(ty, values)?);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let schema = Arc::new(Schema::new(fields));
+    Ok(Some(RecordBatch::try_new_with_options(
+        schema, arrays, &options,
+    )?))
+}
+
 /// A result's stream under its schema: operators may have lost names and metadata.
 pub(crate) fn with_schema(
     stream: SendableRecordBatchStream,

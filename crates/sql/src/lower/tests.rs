@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::{Session, cast_between, catalogue};
-use freestone_frontend::plan::{Plan, Relation};
+use freestone_frontend::plan::{Column, Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
 
@@ -116,7 +116,9 @@ impl World {
     }
 
     fn reference(&self, plan: &Plan) -> freestone_frontend::Result<reference::Table> {
-        let of = |relation: &Relation| Ok(self.tables.borrow()[&relation.name].batches.clone());
+        let of = |relation: &Relation, columns: &[(Column, usize)]| {
+            reference::read(&self.tables.borrow()[&relation.name].batches, columns)
+        };
         reference::run(plan, &of, &self.session, &[])
     }
 
@@ -167,7 +169,7 @@ impl World {
             parameters: Arc::new([]),
         };
         let lowered = match rewritten {
-            true => lowered(plan, &around)?,
+            true => lowered(&super::rewritten(plan, &around), &around)?,
             false => lowered_within(plan, &around, HashMap::new())?,
         };
         let physical = planned(lowered.plan, &self.state).await?;

@@ -24,6 +24,7 @@ use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Int64Type, Schema};
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
     Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock, Query, Select,
     SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor, VisitorMut,
@@ -36,7 +37,7 @@ use super::Run;
 use super::changes::row_ids_in;
 use super::with::given;
 use crate::error::{Error, Result};
-use crate::front;
+use crate::front::{self, Planned};
 use crate::lower::{schema as shown_schema, with_schema};
 use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::expression::printed;
@@ -276,8 +277,8 @@ impl Run<'_> {
         };
         let mut relations = self.relations(&plan).await?;
         relations.locked = tables.iter().map(|one| one.table.id).collect();
-        let logical = match front::planned(&relations, &plan) {
-            Ok(logical) => logical.shown()?,
+        let planned = match front::found_or_planned(&relations, &plan) {
+            Ok(planned) => planned,
             // An aggregate has no rows of a table, which the row ids do not go with.
             Err(error) if error.sqlstate == "42803" => {
                 let plain = without_locks(&Ast::Query(Box::new(query.clone())));
@@ -290,12 +291,22 @@ impl Run<'_> {
             }
             Err(error) => return Err(error),
         };
-        let physical = self.physical(&logical).await?;
-        let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
-        let shown = all.fields().len() - tables.len();
         let context = self.session.task_context_at(&self.snapshot);
         let held = MemoryConsumer::new("rows to lock").register(context.memory_pool());
-        let mut stream = with_schema(execute_stream(physical, context)?, Arc::clone(&all));
+        let mut stream = match planned {
+            Planned::Plan(logical) => {
+                let logical = logical.shown()?;
+                let physical = self.physical(&logical).await?;
+                let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
+                with_schema(execute_stream(physical, context)?, all)
+            }
+            Planned::Rows(rows) => {
+                let all = rows.schema();
+                Box::pin(MemoryStream::try_new(vec![rows], all, None)?)
+            }
+        };
+        let all = stream.schema();
+        let shown = all.fields().len() - tables.len();
         let (mut batches, mut limit) = (Vec::new(), limits);
         while limit.1 != Some(0)
             && let Some(batch) = stream.next().await

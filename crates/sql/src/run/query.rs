@@ -16,9 +16,15 @@ use futures::StreamExt;
 use super::Run;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::error::Result;
-use crate::front::Logical;
+use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
 use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
+
+/// A plan to run, or rows that are there.
+enum Planned {
+    Plan(KnownPlan),
+    Rows(RecordBatch),
+}
 
 impl Run<'_> {
     /// Starts a query.
@@ -28,7 +34,10 @@ impl Run<'_> {
             physical,
             schema,
             foreseen,
-        } = self.planned(ast).await?;
+        } = match self.planned(ast).await? {
+            Planned::Plan(plan) => plan,
+            Planned::Rows(rows) => return Outcome::batch(rows),
+        };
         let watching = self.watching(&physical, ast, &foreseen);
         let context = self.session.task_context_at(&self.snapshot);
         let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
@@ -39,15 +48,19 @@ impl Run<'_> {
         }))
     }
 
-    /// The plan of a query: the one of last time, if nothing has changed since.
-    async fn planned(&self, ast: &Ast) -> Result<KnownPlan> {
+    /// The plan of a query: the one of last time, if nothing has changed since. Of a query by
+    /// keys, its rows.
+    async fn planned(&self, ast: &Ast) -> Result<Planned> {
         let known = self.session.database().plans();
         let settings = self.session.plan_settings();
         let shared = !self.session.in_transaction() && !self.session.client().has_path();
         if shared && let Some(plan) = known.find(settings, ast, &self.snapshot) {
-            return Ok(plan);
+            return Ok(Planned::Plan(plan));
         }
-        let plan = self.logical(ast).await?.shown()?;
+        let plan = match front::found_or_planned(&self.relations(ast).await?, ast)? {
+            front::Planned::Plan(plan) => plan.shown()?,
+            front::Planned::Rows(rows) => return Ok(Planned::Rows(rows)),
+        };
         let schema = lower::schema(&plan.names, &plan.types, plan.plan.schema());
         // Looked at before the plan is made of them.
         let tables = if shared && !plan.dated {
@@ -64,7 +77,7 @@ impl Run<'_> {
         if let Some(tables) = tables {
             known.keep((settings, ast), &planned, tables, &self.snapshot);
         }
-        Ok(planned)
+        Ok(Planned::Plan(planned))
     }
 
     /// Watches a run of a plan that reads tables, if queries are recorded now: known plans

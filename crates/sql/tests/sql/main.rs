@@ -36,6 +36,7 @@ mod found;
 mod friendly;
 mod indexes;
 mod insert;
+mod keyed;
 mod lending;
 mod limits;
 mod load;

@@ -1,0 +1,375 @@
+//! The keys by which the conditions of a plan find its tables' rows.
+//!
+//! Conditions go down from filters and joins to the tables, as far as a row that fails them
+//! cannot matter for the result. A condition allows a table some *alternatives*: each gives
+//! some of its columns one value. `a = 1` has one, `a IN (1, 2)` two, and
+//! `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` two of two columns each; columns that are equal by
+//! a condition share their values. An access is there if every alternative gives all columns of
+//! a key a value.
+
+use std::collections::{HashMap, HashSet};
+
+use datafusion::arrow::array::ArrayRef;
+use freestone_frontend::plan::{
+    Column as Read, ColumnId, Expr, ExprKind, JoinKind, Plan, Relation,
+};
+use freestone_frontend::types::Type;
+use freestone_storage::row::cell;
+use freestone_storage::{ColumnType, IndexKind, TableSchema, Value};
+
+use super::is_readable;
+use crate::lower::Handle;
+use crate::scan::{ROW_ID, StoredTable};
+
+/// Most keys of one table.
+const MOST_KEYS: usize = 1_000;
+
+/// A table and the keys of the rows that are read of it.
+pub(super) struct Access<'p> {
+    pub(super) relation: &'p Relation,
+    pub(super) stored: &'p StoredTable,
+    /// The columns of the plan, and whether each is the row's id.
+    pub(super) read: Vec<(&'p Read, bool)>,
+    /// Positions in the table of those that are no ids.
+    pub(super) columns: Vec<usize>,
+    /// Positions of the key's columns.
+    pub(super) key: Vec<usize>,
+    /// The keys, each once.
+    pub(super) values: Vec<Vec<Value>>,
+}
+
+/// The accesses of all tables of a plan; `None` if one has none, or the plan has other parts
+/// that are not for few rows.
+pub(super) fn all(plan: &Plan) -> Option<Vec<Access<'_>>> {
+    let mut walk = Walk {
+        same: Vec::new(),
+        found: Vec::new(),
+    };
+    walk.plan(plan, &[])?;
+    (!walk.found.is_empty()).then_some(walk.found)
+}
+
+struct Walk<'p> {
+    /// Columns that are renamed by projections: the new one and the old one.
+    same: Vec<(ColumnId, ColumnId)>,
+    found: Vec<Access<'p>>,
+}
+
+impl<'p> Walk<'p> {
+    /// Goes down a plan with the conditions that its rows must meet to matter.
+    fn plan(&mut self, plan: &'p Plan, above: &[&'p Expr]) -> Option<()> {
+        let unfit = |expr: &&Expr| expr.has_subquery() || expr.is_volatile();
+        if plan.expressions().iter().any(unfit) {
+            return None;
+        }
+        match plan {
+            Plan::Scan {
+                relation,
+                columns,
+                sample: None,
+                ..
+            } => {
+                let access = self.access(relation, columns, above)?;
+                self.found.push(access);
+                Some(())
+            }
+            Plan::Filter { input, condition } => {
+                let mut all = above.to_vec();
+                parts(condition, &mut all);
+                self.plan(input, &all)
+            }
+            Plan::Project { input, items } => {
+                for (column, expr) in items {
+                    if let ExprKind::Column(id) = expr.kind {
+                        self.same.push((column.id, id));
+                    }
+                }
+                self.plan(input, above)
+            }
+            Plan::Join {
+                kind,
+                left,
+                right,
+                condition,
+                lateral: false,
+            } => {
+                let (mut both, mut own) = (above.to_vec(), Vec::new());
+                if let Some(condition) = condition {
+                    parts(condition, &mut own);
+                    both.extend(&own);
+                }
+                let (of_left, of_right): (&[&Expr], &[&Expr]) = match kind {
+                    JoinKind::Inner => (&both, &both),
+                    // A row of the right side that fails has no partner that matters.
+                    JoinKind::Left | JoinKind::Semi | JoinKind::Anti => (above, &both),
+                    // Several partners are an error, whatever is asked of them above.
+                    JoinKind::Single => (above, &own),
+                    // A row that fails may still make the mark unknown.
+                    JoinKind::Mark(_) => (above, &[]),
+                    JoinKind::Right | JoinKind::Full | JoinKind::AsOf | JoinKind::AsOfLeft => {
+                        (&[], &[])
+                    }
+                };
+                self.plan(left, of_left)?;
+                self.plan(right, of_right)
+            }
+            Plan::Sort { input, .. } => self.plan(input, above),
+            // Rows that fail a condition above these count among the others.
+            Plan::Aggregate { input, .. }
+            | Plan::Limit { input, .. }
+            | Plan::Distinct { input, .. }
+            | Plan::Barrier { input } => self.plan(input, &[]),
+            Plan::Values { rows, .. } => (rows.len() <= MOST_KEYS).then_some(()),
+            _ => None,
+        }
+    }
+
+    fn access(
+        &self,
+        relation: &'p Relation,
+        columns: &'p [(Read, usize)],
+        above: &[&'p Expr],
+    ) -> Option<Access<'p>> {
+        let handle = relation.handle.downcast_ref::<Handle>()?;
+        let stored = handle.provider.downcast_ref::<StoredTable>()?;
+        let (table, _) = stored.parts();
+        let schema = &table.schema;
+        if schema.partitioned.is_some() {
+            return None;
+        }
+        let place = |at: usize| {
+            let mut all = relation.columns.iter().chain(&relation.hidden);
+            let (name, _) = all.nth(at)?;
+            Some((name, schema.index_of(name)))
+        };
+        let (mut read, mut positions) = (Vec::new(), Vec::new());
+        let mut places: HashMap<ColumnId, usize> = HashMap::new();
+        for (column, at) in columns {
+            match place(*at)? {
+                (name, None) if name == ROW_ID => read.push((column, true)),
+                (_, Some(position)) => {
+                    let held = schema.columns[position].kind.arrow();
+                    if !is_readable(&held, &column.ty) {
+                        return None;
+                    }
+                    places.insert(column.id, position);
+                    read.push((column, false));
+                    positions.push(position);
+                }
+                _ => return None,
+            }
+        }
+        self.spread(&mut places, above);
+        let alternatives = alternatives_of(above, &places, schema)?;
+        let (key, values) = keys(schema, &alternatives)?;
+        Some(Access {
+            relation,
+            stored,
+            read,
+            columns: positions,
+            key,
+            values,
+        })
+    }
+
+    /// Adds the columns that equal those of a table by a condition or a projection.
+    fn spread(&self, places: &mut HashMap<ColumnId, usize>, above: &[&Expr]) {
+        let equal = above.iter().filter_map(|expr| {
+            let (left, right) = equality(expr)?;
+            match (&left.kind, &right.kind) {
+                (ExprKind::Column(a), ExprKind::Column(b)) => Some((*a, *b)),
+                _ => None,
+            }
+        });
+        let pairs: Vec<(ColumnId, ColumnId)> = equal.chain(self.same.iter().copied()).collect();
+        loop {
+            let before = places.len();
+            for (a, b) in &pairs {
+                match (places.get(a).copied(), places.get(b).copied()) {
+                    (Some(at), None) => places.insert(*b, at),
+                    (None, Some(at)) => places.insert(*a, at),
+                    _ => None,
+                };
+            }
+            if places.len() == before {
+                return;
+            }
+        }
+    }
+}
+
+/// The terms of a conjunction.
+fn parts<'p>(condition: &'p Expr, all: &mut Vec<&'p Expr>) {
+    match &condition.kind {
+        ExprKind::And(terms) => terms.iter().for_each(|term| parts(term, all)),
+        _ => all.push(condition),
+    }
+}
+
+/// Types whose equal values are the same in storage, and which of them can be compared with
+/// each other.
+fn family(ty: &Type) -> Option<u8> {
+    Some(match ty {
+        Type::Int2 | Type::Int4 | Type::Int8 => 0,
+        Type::Text | Type::Varchar(_) => 1,
+        Type::Date => 2,
+        Type::Timestamp(_) => 3,
+        Type::TimestampTz(_) => 4,
+        Type::Uuid => 5,
+        _ => return None,
+    })
+}
+
+/// The sides of `=` between types of one family.
+fn equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Call {
+        function,
+        arguments,
+    } = &expr.kind
+    else {
+        return None;
+    };
+    match (function.name, arguments.as_slice()) {
+        ("=", [left, right]) if family(&left.ty)? == family(&right.ty)? => Some((left, right)),
+        _ => None,
+    }
+}
+
+/// Values of some columns of a table, by their positions; none where one of them is NULL, which
+/// equals nothing.
+type Alternative = HashMap<usize, Option<Value>>;
+
+/// The alternatives that a condition allows; `None` if it says nothing of the columns.
+fn alternatives(
+    expr: &Expr,
+    places: &HashMap<ColumnId, usize>,
+    schema: &TableSchema,
+) -> Option<Vec<Alternative>> {
+    let position = |column: &Expr| match column.kind {
+        ExprKind::Column(id) => places.get(&id).copied(),
+        _ => None,
+    };
+    let given = |column: &Expr, value: &Expr| {
+        let at = position(column)?;
+        family(&column.ty).filter(|own| family(&value.ty) == Some(*own))?;
+        let ExprKind::Literal(array) = &value.kind else {
+            return None;
+        };
+        Some(Alternative::from([(
+            at,
+            stored_value(array, &schema.columns[at].kind)?,
+        )]))
+    };
+    match &expr.kind {
+        ExprKind::InList { value, list, equal } if equal.name == "=" => {
+            let each = list.iter().map(|item| given(value, item));
+            each.collect()
+        }
+        ExprKind::Or(terms) => {
+            let mut all = Vec::new();
+            for term in terms {
+                all.extend(alternatives(term, places, schema)?);
+                if all.len() > MOST_KEYS {
+                    return None;
+                }
+            }
+            Some(all)
+        }
+        ExprKind::And(_) => {
+            let mut terms = Vec::new();
+            parts(expr, &mut terms);
+            alternatives_of(&terms, places, schema)
+        }
+        _ => {
+            let (left, right) = equality(expr)?;
+            let one = given(left, right).or_else(|| given(right, left))?;
+            Some(vec![one])
+        }
+    }
+}
+
+/// The alternatives that several conditions allow together.
+fn alternatives_of(
+    terms: &[&Expr],
+    places: &HashMap<ColumnId, usize>,
+    schema: &TableSchema,
+) -> Option<Vec<Alternative>> {
+    let mut all: Option<Vec<Alternative>> = None;
+    for term in terms {
+        let Some(more) = alternatives(term, places, schema) else {
+            continue;
+        };
+        all = Some(match all {
+            None => more,
+            // Too many together: those of the terms so far are enough, or none are.
+            Some(all) if all.len() * more.len() > MOST_KEYS => all,
+            Some(all) => {
+                let pairs = all
+                    .iter()
+                    .flat_map(|one| more.iter().map(move |other| (one, other)));
+                let joined = pairs.map(|(one, other)| {
+                    let mut joined = other.clone();
+                    joined.extend(one.iter().map(|(at, value)| (*at, value.clone())));
+                    joined
+                });
+                joined.collect()
+            }
+        });
+    }
+    all
+}
+
+/// A literal as a column stores it; `None` for a column of another kind, and a value of `None`
+/// for NULL.
+fn stored_value(array: &ArrayRef, kind: &ColumnType) -> Option<Option<Value>> {
+    let plain = matches!(
+        kind,
+        ColumnType::SmallInt
+            | ColumnType::Integer
+            | ColumnType::BigInt
+            | ColumnType::Text
+            | ColumnType::Varchar(_)
+            | ColumnType::Date
+            | ColumnType::Timestamp
+            | ColumnType::TimestampTz
+            | ColumnType::Uuid
+    );
+    plain.then(|| cell(array, 0))
+}
+
+/// The columns of a key or an index that every alternative gives a value, and the keys.
+fn keys(
+    schema: &TableSchema,
+    alternatives: &[Alternative],
+) -> Option<(Vec<usize>, Vec<Vec<Value>>)> {
+    let sets = schema.keys.iter().map(|key| &key.columns);
+    let trees = schema.indexes.iter();
+    let trees = trees.filter(|index| index.kind == IndexKind::Csb);
+    let mut sets = sets.chain(trees.map(|index| &index.columns));
+    let known = |columns: &&Vec<usize>| {
+        let of = |one: &Alternative| columns.iter().all(|column| one.contains_key(column));
+        alternatives.iter().all(of)
+    };
+    let columns = sets.find(known)?;
+    let mut seen = HashSet::new();
+    let mut values = Vec::new();
+    for one in alternatives {
+        let key = columns.iter().map(|column| one.get(column)?.clone());
+        if let Some(key) = key.collect::<Option<Vec<Value>>>()
+            && seen.insert(key.iter().map(bytes).collect::<Vec<_>>())
+        {
+            values.push(key);
+        }
+    }
+    Some((columns.clone(), values))
+}
+
+/// A value of a key by which it is told from others.
+fn bytes(value: &Value) -> Vec<u8> {
+    match value {
+        Value::Bool(truth) => vec![u8::from(*truth)],
+        Value::Int(number) => number.to_le_bytes().to_vec(),
+        Value::Float(number) => number.to_bits().to_le_bytes().to_vec(),
+        Value::Bytes(bytes) => bytes.clone(),
+    }
+}
