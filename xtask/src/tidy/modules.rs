@@ -70,7 +70,7 @@ const SQL: &[&str] = &[
     "routine",
     "dialect",
     "utility",
-    "define partition statement lower engine scan barrier session copy run rights plan functions front ingest database advisor",
+    "define partition statement lower keyed engine scan barrier session copy run rights plan functions front ingest database advisor",
     "testing",
 ];
 

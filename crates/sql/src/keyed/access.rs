@@ -5,7 +5,7 @@
 //! some of its columns one value. `a = 1` has one, `a IN (1, 2)` two, and
 //! `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` two of two columns each; columns that are equal by
 //! a condition share their values. An access is there if every alternative gives all columns of
-//! a key a value.
+//! a primary key or UNIQUE constraint a value.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use freestone_frontend::plan::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
-use freestone_storage::{ColumnType, IndexKind, TableSchema, Value};
+use freestone_storage::{ColumnType, TableSchema, Value};
 
 use super::is_readable;
 use crate::lower::Handle;
@@ -337,15 +337,15 @@ fn stored_value(array: &ArrayRef, kind: &ColumnType) -> Option<Option<Value>> {
     plain.then(|| cell(array, 0))
 }
 
-/// The columns of a key or an index that every alternative gives a value, and the keys.
+/// The columns of a key that every alternative gives a value, and the keys.
+///
+/// Indexes that are no keys are left to operators: the record of the workload, by which designs
+/// are chosen, learns from their scans how often an index is used and how many rows it gives.
 fn keys(
     schema: &TableSchema,
     alternatives: &[Alternative],
 ) -> Option<(Vec<usize>, Vec<Vec<Value>>)> {
-    let sets = schema.keys.iter().map(|key| &key.columns);
-    let trees = schema.indexes.iter();
-    let trees = trees.filter(|index| index.kind == IndexKind::Csb);
-    let mut sets = sets.chain(trees.map(|index| &index.columns));
+    let mut sets = schema.keys.iter().map(|key| &key.columns);
     let known = |columns: &&Vec<usize>| {
         let of = |one: &Alternative| columns.iter().all(|column| one.contains_key(column));
         alternatives.iter().all(of)

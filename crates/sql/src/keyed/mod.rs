@@ -2,7 +2,7 @@
 //!
 //! A plan of operators is made for many rows; making it takes far longer than to find ten rows
 //! by their keys. Where the conditions of a query give every table it reads the values of a key
-//! or of an index ([`access`]), the rows are looked up, and the front's own interpreter computes
+//! ([`access`]), the rows are looked up, and the front's own interpreter computes
 //! the rest over them. Whether that is so depends on the bound plan alone: on its conditions,
 //! not on how the statement is written or sent.
 //!
