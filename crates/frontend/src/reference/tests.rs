@@ -189,7 +189,7 @@ pub(crate) fn subquery(kind: SubqueryKind, plan: Plan, ty: Type) -> Expr {
 }
 
 /// Tables of two columns; NULL is -99.
-pub(crate) fn tables(relation: &Relation) -> Result<Vec<RecordBatch>> {
+pub(crate) fn tables(relation: &Relation, columns: &[(Column, usize)]) -> Result<Vec<RecordBatch>> {
     let rows: &[[i32; 2]] = match relation.name.as_str() {
         "r" => &[
             [1, 10],
@@ -218,10 +218,8 @@ pub(crate) fn tables(relation: &Relation) -> Result<Vec<RecordBatch>> {
     };
     let fields = ["x", "y"].map(|name| Field::new(name, DataType::Int32, true));
     let schema = Arc::new(Schema::new(fields.to_vec()));
-    Ok(vec![RecordBatch::try_new(
-        schema,
-        vec![column(0), column(1)],
-    )?])
+    let batch = RecordBatch::try_new(schema, vec![column(0), column(1)])?;
+    read(&[batch], columns)
 }
 
 /// The rows of a plan as texts.

@@ -112,7 +112,7 @@ impl Logical {
 /// A query that is planned, or the rows of one that are found by keys.
 pub(crate) enum Planned {
     /// Its plan.
-    Plan(Logical),
+    Plan(Box<Logical>),
     /// Its rows, as clients are shown them.
     Rows(RecordBatch),
 }
@@ -160,7 +160,7 @@ fn planned_for(
 ) -> Result<Logical> {
     let planned = with_room(relations, || bound_or_found(relations, ast, targets, false))?;
     match planned {
-        Planned::Plan(plan) => Ok(plan),
+        Planned::Plan(plan) => Ok(*plan),
         Planned::Rows(_) => Err(Error::internal("rows that nobody asked for")),
     }
 }
@@ -239,11 +239,12 @@ fn bound_or_found(
         Made::Rows(rows) => return Ok(Planned::Rows(rows)),
     };
     let types = bound.columns.into_iter().map(|column| column.ty);
-    Ok(Planned::Plan(Logical {
+    let planned = Logical {
         plan,
         names,
         types: types.collect(),
         parameters: bound.parameters,
         dated,
-    }))
+    };
+    Ok(Planned::Plan(Box::new(planned)))
 }
