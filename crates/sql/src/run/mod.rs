@@ -343,7 +343,8 @@ impl Run<'_> {
 }
 
 /// Whether a statement may leave blocks that nobody but a plan needs, such as those of a dropped
-/// table: the plans go with it. Changes of rows leave plans as they are, see
+/// table: the plans go with it. They go with SET, too: limits such as that of memory decide which
+/// operators a plan has. Changes of rows leave plans as they are, see
 /// [`KnownPlans`](crate::session::KnownPlans).
 fn may_leave_blocks(ast: &Ast) -> bool {
     let never = matches!(
@@ -358,8 +359,6 @@ fn may_leave_blocks(ast: &Ast) -> bool {
             | Ast::Call(_)
             | Ast::Lock(_)
             | Ast::UNLISTEN { .. }
-            | Ast::Set(_)
-            | Ast::Reset(_)
             | Ast::ShowTables { .. }
             | Ast::ShowViews { .. }
             | Ast::ShowSchemas { .. }
