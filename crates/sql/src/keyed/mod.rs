@@ -43,7 +43,7 @@ const MOST_ROWS: usize = 1_000;
 /// `shown`; `None` if they are not found by keys.
 ///
 /// # Errors
-/// Those of reading rows, and of the query's functions.
+/// An error of reading rows or of a function of the query.
 pub(crate) fn rows(
     plan: &Plan,
     shown: &[Read],
