@@ -31,6 +31,8 @@ pub(crate) const NESTING: usize = 400;
 pub struct Statement {
     pub(crate) ast: Arc<Ast>,
     text: Arc<str>,
+    /// Whether walks over it need more room than some threads have: see [`Statement::walked`].
+    deep: bool,
 }
 
 /// Statements that were prepared, and are forgotten.
@@ -50,16 +52,39 @@ impl Statement {
 
     /// A statement that was part of another.
     pub(crate) fn of(ast: Ast) -> Self {
-        let text = ast.to_string().into();
-        let ast = Arc::new(ast);
-        Self { ast, text }
+        let deep = syntax::is_deeper(&ast, SHALLOW);
+        let print = || ast.to_string();
+        let text = match deep {
+            true => stack::on_great_stack(print),
+            false => print(),
+        };
+        Self {
+            ast: Arc::new(ast),
+            text: text.into(),
+            deep,
+        }
     }
 
     /// The same statement with values in the places of its parameters.
     pub(crate) fn with(&self, ast: Ast) -> Self {
-        let text = Arc::clone(&self.text);
-        let ast = Arc::new(ast);
-        Self { ast, text }
+        Self {
+            deep: self.deep || syntax::is_deeper(&ast, SHALLOW),
+            ast: Arc::new(ast),
+            text: Arc::clone(&self.text),
+        }
+    }
+
+    /// Whether walks over it need more room than some threads have.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.deep
+    }
+
+    /// Walks over its syntax tree where there is room.
+    pub(crate) fn walked<T: Send>(&self, walk: impl FnOnce(&Ast) -> T + Send) -> T {
+        match self.deep {
+            true => stack::on_great_stack(|| walk(&self.ast)),
+            false => walk(&self.ast),
+        }
     }
 
     /// What it forgets of statements that were prepared: DEALLOCATE and DISCARD ALL.
@@ -185,6 +210,9 @@ pub(crate) fn parts(query: &Query) -> impl Iterator<Item = &Ast> {
     all.filter_map(changing)
 }
 
+/// Levels of a syntax tree that any thread has room to walk, copy and compare: a copy takes about
+/// 5 KiB for each.
+const SHALLOW: usize = 100;
 /// Tokens of a text whose chains of operators any thread has room for,
 const FEW: usize = 1_000;
 /// and levels of nesting that it may have.
@@ -220,6 +248,7 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
         for statement in &mut statements {
             if let Some(ast) = Arc::get_mut(&mut statement.ast) {
                 syntax::balance(ast)?;
+                statement.deep = syntax::is_deeper(ast, SHALLOW);
             }
         }
         Ok(statements)
@@ -271,9 +300,11 @@ fn parsed(
         dialect::into_table(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim();
         dialect::keep_text(&mut ast, text);
-        let text = text.into();
-        let ast = Arc::new(ast);
-        statements.push(Statement { ast, text });
+        statements.push(Statement {
+            text: text.into(),
+            deep: syntax::is_deeper(&ast, SHALLOW),
+            ast: Arc::new(ast),
+        });
     }
 }
 

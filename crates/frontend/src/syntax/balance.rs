@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use super::walk::walk_mut;
 use sqlparser::ast::{
     BinaryOperator, Expr, Query, SetExpr, SetOperator, SetQuantifier, TableFactor, Value, Values,
-    VisitMut, VisitorMut,
+    Visit, VisitMut, Visitor, VisitorMut,
 };
 
 use crate::error::Result;
@@ -35,6 +35,82 @@ pub fn balance(tree: &mut impl VisitMut) -> Result<()> {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(too_complex()),
     }
+}
+
+/// Levels of expressions that take as much of a stack as one of a query or a set operation.
+const QUERY: usize = 4;
+
+/// Whether a syntax tree has more levels than that; one of a query counts as [`QUERY`]. No walk
+/// goes deeper to find out.
+pub fn is_deeper(tree: &impl Visit, levels: usize) -> bool {
+    let mut depth = Depth {
+        levels: 0,
+        most: levels,
+    };
+    tree.visit(&mut depth).is_break()
+}
+
+struct Depth {
+    /// Levels that are open.
+    levels: usize,
+    /// Levels that there may be.
+    most: usize,
+}
+
+impl Depth {
+    fn enter(&mut self, levels: usize) -> ControlFlow<()> {
+        self.levels += levels;
+        match self.levels > self.most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn leave(&mut self, levels: usize) -> ControlFlow<()> {
+        self.levels -= levels;
+        ControlFlow::Continue(())
+    }
+}
+
+impl Visitor for Depth {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        match operations(&query.body) * QUERY > self.most {
+            true => ControlFlow::Break(()),
+            false => self.enter(QUERY),
+        }
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.leave(QUERY)
+    }
+
+    fn pre_visit_table_factor(&mut self, _: &TableFactor) -> ControlFlow<()> {
+        self.enter(1)
+    }
+
+    fn post_visit_table_factor(&mut self, _: &TableFactor) -> ControlFlow<()> {
+        self.leave(1)
+    }
+
+    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.enter(1)
+    }
+
+    fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.leave(1)
+    }
+}
+
+/// Set operations above each other; a balanced tree has its deepest side at the left.
+fn operations(body: &SetExpr) -> usize {
+    let (mut count, mut rest) = (0, body);
+    while let SetExpr::SetOperation { left, .. } = rest {
+        count += 1;
+        rest = left;
+    }
+    count
 }
 
 struct Walk {
@@ -65,13 +141,7 @@ impl VisitorMut for Walk {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         balance_sets(&mut query.body);
-        let mut deepest = 0;
-        let mut rest = query.body.as_ref();
-        while let SetExpr::SetOperation { left, .. } = rest {
-            deepest += 1;
-            rest = left;
-        }
-        match deepest > LEVELS {
+        match operations(&query.body) > LEVELS {
             true => ControlFlow::Break(()),
             false => self.enter(),
         }

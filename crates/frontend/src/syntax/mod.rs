@@ -31,7 +31,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::error::{Error, Position, Result};
 
-pub use balance::balance;
+pub use balance::{balance, is_deeper};
 pub use dialect::Dialect;
 use lexeme::{Kind, Lexeme};
 use reader::Reader;

@@ -5,7 +5,6 @@
 //! format, tabs and backslashes, becomes CSV on the way in.
 
 use std::io::{BufWriter, Write};
-use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field, SchemaRef};
@@ -50,7 +49,7 @@ pub enum StreamFormat {
 /// A COPY between a table or a query and a client.
 #[derive(Debug)]
 pub struct CopyStream {
-    ast: Arc<Ast>,
+    statement: Statement,
     options: Vec<CopyOption>,
     format: StreamFormat,
     to_client: bool,
@@ -103,7 +102,7 @@ impl CopyStream {
         }
         let format = format_of(&mut options)?;
         Ok(Some(CopyStream {
-            ast: Arc::clone(&statement.ast),
+            statement: statement.clone(),
             options,
             format,
             to_client: *to,
@@ -125,7 +124,7 @@ impl CopyStream {
     /// # Errors
     /// `42703`, `42501` and those of names that are not there.
     pub fn kinds(&self, session: &Session) -> Result<Vec<Field>> {
-        let ast = session.in_path(session.own_tables(&self.ast)?)?;
+        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
         let Ast::Copy {
             source:
                 CopySource::Table {
@@ -161,7 +160,15 @@ impl CopyStream {
     /// # Errors
     /// Those of names that are not there.
     pub fn columns(&self, session: &Session) -> Result<usize> {
-        let ast = session.in_path(session.own_tables(&self.ast)?)?;
+        // A query may be deep.
+        let Ast::Copy {
+            source: CopySource::Table { .. },
+            ..
+        } = self.statement.ast.as_ref()
+        else {
+            return Ok(0);
+        };
+        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
         let Ast::Copy { source, .. } = ast.as_ref() else {
             return Ok(0);
         };
@@ -205,13 +212,14 @@ impl CopyStream {
     /// # Errors
     /// Those of the query.
     pub async fn send(self, session: &Session) -> Result<Outgoing> {
-        let query = {
-            let ast = session.own_tables(&self.ast)?;
+        let query = self.statement.walked(|ast| {
+            let ast = session.own_tables(ast)?;
             let Ast::Copy { source, .. } = ast.as_ref() else {
                 return Err(Error::internal("not a COPY"));
             };
-            Statement::of(super::query_of(&Run::planning(session)?, source)?)
-        };
+            super::query_of(&Run::planning(session)?, source)
+        });
+        let query = self.statement.with(query?);
         let Outcome::Rows(rows) = session.run(&query).await? else {
             return Err(Error::internal("a query without rows"));
         };
@@ -271,7 +279,7 @@ impl Incoming {
         let file = self.file.into_inner();
         let file = file.map_err(|error| disk(error.error()))?;
         let path = file.path().to_string_lossy().into_owned();
-        let mut ast = Arc::unwrap_or_clone(self.stream.ast);
+        let mut ast = self.stream.statement.ast.as_ref().clone();
         if let Ast::Copy {
             target,
             options,

@@ -15,12 +15,15 @@ use datafusion::logical_expr::{
 use freestone_frontend::evaluate::{Input, evaluate};
 use freestone_frontend::functions::Volatility as Changes;
 use freestone_frontend::functions::kernel::{Column, repeated};
-use freestone_frontend::interrupt;
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
+use freestone_frontend::{interrupt, stack};
 
 use super::Surroundings;
 use crate::error::Error;
 use crate::values::with_kind;
+
+/// How many times as much room evaluation takes for a level as a walk.
+const STEPS: usize = 4;
 
 /// An expression of the front as a function of the columns that it reads.
 pub(super) struct Evaluated {
@@ -29,6 +32,8 @@ pub(super) struct Evaluated {
     columns: Vec<ColumnId>,
     /// The expression as SQL.
     name: String,
+    /// Levels that its evaluation takes room for.
+    levels: usize,
     around: Surroundings,
     signature: Signature,
 }
@@ -50,6 +55,7 @@ impl Evaluated {
             some => Signature::any(some, volatility),
         };
         Self {
+            levels: expr.levels() * STEPS,
             expr,
             columns,
             name,
@@ -163,7 +169,9 @@ impl ScalarUDFImpl for Evaluated {
                 ColumnarValue::Scalar(value) => Column::constant(value.to_array()?),
             });
         }
-        let value = values(&self.expr, &self.columns, &columns, rows, &self.around)?;
+        let value = stack::with_room(self.levels, || {
+            values(&self.expr, &self.columns, &columns, rows, &self.around)
+        })?;
         let array = with_kind(value.array, &self.expr.ty.arrow())?;
         if value.constant && array.len() == 1 {
             let value = ScalarValue::try_from_array(&array, 0)?;

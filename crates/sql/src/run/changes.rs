@@ -40,6 +40,16 @@ impl Changes {
         }
         self.updated.extend(rows);
     }
+
+    /// The columns that rows which change were given values in: all, if not known of each row.
+    fn columns(&self, table: &Table) -> Vec<usize> {
+        let known: u64 = self.assigned.iter().map(|(rows, _)| rows).sum();
+        if known < rows(&self.updated) as u64 {
+            return (0..table.schema.columns.len()).collect();
+        }
+        let columns = self.assigned.iter().flat_map(|(_, columns)| columns);
+        columns.copied().collect()
+    }
 }
 
 /// The changed rows as the table holds them now.
@@ -143,10 +153,9 @@ impl Run<'_> {
         touched: &mut Touched,
     ) -> Result<Applied> {
         let checks = self.checks(table)?;
-        let (mut gone, mut written) = (Vec::new(), Vec::new());
-        for batch in &changes.deleted {
-            gone.push(row_ids(batch)?);
-        }
+        let deleted = changes.deleted.iter().map(row_ids);
+        let mut gone = deleted.collect::<Result<Vec<Vec<RowId>>>>()?;
+        let mut written = Vec::new();
         for batch in &changes.updated {
             gone.push(row_ids(batch)?);
             let rows = self.assigned(table, &without_ids(batch)?)?;
@@ -161,18 +170,28 @@ impl Run<'_> {
             false => self.following(table),
         };
         let moved = self.all_moved(table, &followers, changes)?;
+        let (deleted, replaced) = gone.split_at(changes.deleted.len());
+        let (updated, inserted) = written.split_at(replaced.len());
+        let assigned = changes.columns(table);
         let first = self.change(|transaction| {
-            for ids in &gone {
+            for ids in deleted {
                 transaction.delete(table.id, ids)?;
             }
             let mut first = None;
-            for batch in &written {
-                let number = transaction.insert(table.id, batch)?;
+            for (ids, rows) in replaced.iter().zip(updated) {
+                let number = transaction.update_batch(table.id, ids, rows, &assigned)?;
+                first = first.or(number);
+            }
+            for rows in inserted {
+                let number = transaction.insert(table.id, rows)?;
                 first.get_or_insert(number);
             }
             Ok(first)
         })?;
-        touched.add(table.id, first.unwrap_or(u64::MAX));
+        // Rows whose keys did not change have them rightly.
+        if first.is_some() || !deleted.is_empty() {
+            touched.add(table.id, first.unwrap_or(u64::MAX));
+        }
         count(table, changes);
         self.follow(&followers, &moved, touched)?;
         let inserted = changes.inserted.iter().map(RecordBatch::num_rows);
@@ -190,11 +209,10 @@ impl Run<'_> {
     pub(super) fn must_be_unchanged(
         &self,
         table: &Table,
-        rows: &[RecordBatch],
+        found: &[RecordBatch],
         command: &str,
     ) -> Result<()> {
-        let count = |rows: &[RecordBatch]| rows.iter().map(RecordBatch::num_rows).sum::<usize>();
-        if count(&self.unchanged(table, rows.to_vec())?) == count(rows) {
+        if rows(&self.unchanged(table, found.to_vec())?) == rows(found) {
             return Ok(());
         }
         let message = format!("{command} command cannot affect row a second time");
@@ -230,9 +248,12 @@ impl Run<'_> {
     }
 }
 
+fn rows(batches: &[RecordBatch]) -> usize {
+    batches.iter().map(RecordBatch::num_rows).sum()
+}
+
 /// Counts changes for the workload record.
 fn count(table: &Table, changes: &Changes) {
-    let rows = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
     let activity = table.activity();
     for (rows, count) in [
         (

@@ -157,6 +157,24 @@ fn parts(query: &Query) -> Option<(Vec<SelectItem>, TableFactor, Expr)> {
     let SetExpr::Select(known) = form.body.as_ref() else {
         return None;
     };
+    // A copy of the whole would take long of most queries.
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return None;
+    };
+    let is_plain = |item: &SelectItem| match item {
+        SelectItem::Wildcard(_) => true,
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+            matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        }
+        _ => false,
+    };
+    let plain = query.with.is_none()
+        && select.from.len() == 1
+        && select.selection.is_some()
+        && select.projection.iter().all(is_plain);
+    if !plain {
+        return None;
+    }
     let mut rest = query.clone();
     let SetExpr::Select(select) = rest.body.as_mut() else {
         return None;

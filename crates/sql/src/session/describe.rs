@@ -17,10 +17,12 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
+use futures::future::BoxFuture;
 
 use self::parts::{
     assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
 };
+use super::interrupt::with_room;
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
@@ -56,9 +58,12 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of planning it.
-    pub async fn describe(&self, session: &Session) -> Result<Description> {
+    pub fn describe<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Result<Description>> {
         // Apart, as what planning keeps is large.
-        Box::pin(self.described(session)).await
+        Box::pin(with_room(
+            self.statement.is_deep(),
+            Box::pin(self.described(session)),
+        ))
     }
 
     async fn described(&self, session: &Session) -> Result<Description> {

@@ -8,9 +8,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use freestone_frontend::interrupt::{self, Aside, Interrupt};
+use freestone_frontend::stack;
 use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -53,11 +55,16 @@ impl Requests {
         interrupt::during(&interrupt, work)
     }
 
-    /// Waits for something that looks now and then whether it is to end.
-    pub(super) async fn waited<T>(&self, mut work: Pin<Box<impl Future<Output = T>>>) -> T {
+    /// Waits for something that looks now and then whether it is to end, of a statement that
+    /// may be deep.
+    pub(super) async fn waited<T: Send>(
+        &self,
+        deep: bool,
+        mut work: Pin<Box<impl Future<Output = T> + Send>>,
+    ) -> T {
         std::future::poll_fn(|context| {
             let work = work.as_mut();
-            let poll = || self.watched(|| work.poll(context));
+            let poll = || self.watched(|| polled(deep, work, context));
             match self.apart.load(Ordering::Relaxed) {
                 true => apart(poll),
                 false => poll(),
@@ -70,6 +77,30 @@ impl Requests {
     pub(super) fn set_apart(&self, apart: bool) {
         self.apart.store(apart, Ordering::Relaxed);
     }
+}
+
+/// Waits for work on a statement that may be deep.
+pub(super) async fn with_room<T: Send>(
+    deep: bool,
+    mut work: Pin<Box<impl Future<Output = T> + Send>>,
+) -> T {
+    std::future::poll_fn(|context| polled(deep, work.as_mut(), context)).await
+}
+
+/// Polls work on a statement, on a great stack if it is deep.
+fn polled<T: Send>(
+    deep: bool,
+    work: Pin<&mut (impl Future<Output = T> + Send)>,
+    context: &mut Context<'_>,
+) -> Poll<T> {
+    if !deep {
+        return work.poll(context);
+    }
+    let (waker, runtime) = (context.waker(), Handle::try_current().ok());
+    stack::on_great_stack(move || {
+        let _entered = runtime.as_ref().map(Handle::enter);
+        work.poll(&mut Context::from_waker(waker))
+    })
 }
 
 /// Does work that takes long beside the runtime's threads.

@@ -152,13 +152,15 @@ impl Statement {
     /// it gives to queries of its own.
     pub fn tables(&self) -> Vec<String> {
         let mut names = Vec::new();
-        let _ = visit_relations(self.ast.as_ref(), |relation| {
-            if let [part] = relation.0.as_slice()
-                && file_name(relation).is_none()
-            {
-                names.extend(fold_part(part));
-            }
-            ControlFlow::<()>::Continue(())
+        let _ = self.walked(|ast| {
+            visit_relations(ast, |relation| {
+                if let [part] = relation.0.as_slice()
+                    && file_name(relation).is_none()
+                {
+                    names.extend(fold_part(part));
+                }
+                ControlFlow::<()>::Continue(())
+            })
         });
         names.sort();
         names.dedup();

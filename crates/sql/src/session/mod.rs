@@ -39,6 +39,7 @@ use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
 use freestone_frontend::syntax::cut_names;
 use freestone_storage::{Snapshot, Transaction};
+use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -185,7 +186,11 @@ impl Session {
     /// # Errors
     /// Whatever is wrong with the statement or happens while it runs. A statement
     /// that fails has changed nothing.
-    pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
+    pub fn run<'a>(&'a self, statement: &'a Statement) -> BoxFuture<'a, Result<Outcome>> {
+        Box::pin(self.ran(statement))
+    }
+
+    async fn ran(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
         if self.locks.is_used() && !self.in_transaction() {
             self.locks.end_transaction();
@@ -194,14 +199,15 @@ impl Session {
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
         let work = AssertUnwindSafe(run::statement(self, statement)).catch_unwind();
-        let outcome = self.requests.waited(Box::pin(work)).await;
+        let deep = statement.is_deep();
+        let outcome = self.requests.waited(deep, Box::pin(work)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
         let outcome = outcome.map(|outcome| self.failing(self.zoned(self.ending(outcome))));
         let outcome = match self.locks.is_used() && !self.in_transaction() {
             true => outcome.map(|outcome| self.unlocking(outcome)),
             false => outcome,
         };
-        outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
+        outcome.map_err(|error| statement.walked(|ast| told(self, Some(ast), error)))
     }
 
     /// Parses and runs all statements of a text and collects their rows.

@@ -118,7 +118,7 @@ impl Prepared {
     /// `42601` for placeholders that are no parameters.
     pub fn new(statement: Statement) -> Result<Self> {
         Ok(Self {
-            parameters: parameter::count(&statement.ast)?,
+            parameters: statement.walked(parameter::count)?,
             statement,
             types: Vec::new(),
             told: Vec::new(),
@@ -220,7 +220,7 @@ impl Prepared {
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
         let at_point =
-            at_point.map_err(|error| told(session, Some(self.statement.ast.as_ref()), error));
+            at_point.map_err(|error| self.statement.walked(|ast| told(session, Some(ast), error)));
         if let Some(outcome) = at_point? {
             return Ok(outcome);
         }
@@ -310,7 +310,8 @@ impl Prepared {
         values: &[Parameter],
     ) -> Result<Option<Outcome>> {
         let usual = values.len() == self.parameters && !session.has_own_names();
-        if !usual || !changes_rows(&self.statement.ast) {
+        let by_point = usual && !self.statement.is_deep();
+        if !by_point || !changes_rows(&self.statement.ast) {
             return Ok(None);
         }
         let known = self.change.read().clone();
@@ -342,7 +343,8 @@ impl Prepared {
     /// # Errors
     /// `08P01` for too few values or too many.
     pub(crate) fn bound(&self, values: &[Expr]) -> Result<Ast> {
-        parameter::bind(&self.statement.ast, self.parameters, values)
+        let bind = |ast: &Ast| parameter::bind(ast, self.parameters, values);
+        self.statement.walked(bind)
     }
 
     /// Runs it and collects its rows. A query for the rows with one key is
@@ -397,7 +399,7 @@ impl Prepared {
             return Ok(None);
         };
         let usual = values.len() == self.parameters && !session.has_own_names();
-        if !usual || session.in_transaction() {
+        if !usual || session.in_transaction() || self.statement.is_deep() {
             return Ok(None);
         }
         let snapshot = session.database().store().snapshot();

@@ -36,3 +36,80 @@ fn statements_need_little_of_a_stack() {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
     thread.unwrap().join().unwrap();
 }
+
+/// Chains of this many terms, which no other way of grouping makes flatter, and forms that are
+/// nested as often as the grammar takes.
+const LONG: [usize; 3] = [120, 450, 2_000];
+const NESTED: [usize; 2] = [120, 350];
+
+/// Queries with as many levels.
+fn deep() -> Vec<String> {
+    let from = "FROM (VALUES (1, true, 'a')) AS v (x, y, z)";
+    let mut queries = Vec::new();
+    for count in LONG {
+        for (term, operator) in [("x", " - "), ("z", " || "), ("y", " = ")] {
+            let chain = vec![term; count].join(operator);
+            queries.push(format!("SELECT {chain} {from}"));
+            queries.push(format!(
+                "SELECT count(*) {from} WHERE ({chain}) IS NOT NULL GROUP BY {chain}"
+            ));
+        }
+        queries.push(vec!["SELECT 1"; count.min(100)].join(" EXCEPT "));
+    }
+    for count in NESTED {
+        for (open, close) in [
+            ("(", ")"),
+            ("CASE WHEN x > 0 THEN ", " END"),
+            ("abs(", ")"),
+            ("- -", ""),
+            ("(SELECT ", ")"),
+        ] {
+            let (open, close) = (open.repeat(count), close.repeat(count));
+            queries.push(format!("SELECT {open}x{close} {from}"));
+        }
+    }
+    queries
+}
+
+/// Whatever is done with a deep statement, it is done or refused: the process lives on.
+#[test]
+fn deep_statements_are_done_or_refused() {
+    let run = || {
+        let sql = Sql::new();
+        sql.run("CREATE TABLE t (x INT, y BOOLEAN, z TEXT)");
+        let mut done = 0;
+        for query in deep() {
+            for statement in [
+                query.clone(),
+                format!("EXPLAIN {query}"),
+                format!("PREPARE p AS {query}"),
+                "EXECUTE p".to_owned(),
+                "EXPLAIN EXECUTE p".to_owned(),
+                "DEALLOCATE ALL".to_owned(),
+                format!("CREATE VIEW w AS SELECT count(*) AS n FROM ({query}) AS q"),
+                "SELECT n, pg_get_viewdef('w'::regclass) IS NULL FROM w".to_owned(),
+                "DROP VIEW IF EXISTS w".to_owned(),
+                format!("CREATE TABLE made AS SELECT count(*) AS n FROM ({query}) AS q"),
+                "DROP TABLE IF EXISTS made".to_owned(),
+                format!("INSERT INTO t (x) SELECT count(*) FROM ({query}) AS q"),
+                format!("UPDATE t SET x = (SELECT count(*) FROM ({query}) AS q)"),
+                format!("DELETE FROM t WHERE x = (SELECT count(*) FROM ({query}) AS q)"),
+                format!("BEGIN; DECLARE c CURSOR FOR {query}; FETCH ALL FROM c; COMMIT"),
+                "ROLLBACK".to_owned(),
+            ] {
+                let state = sql.ended(&statement);
+                let known = ["", "54001", "26000", "42P01", "42601", "42883", "25P02"];
+                assert!(known.contains(&state.as_str()), "{state}: {statement:.99}");
+                done += usize::from(state.is_empty());
+            }
+            if let Ok(prepared) = sql.session.prepare(&query) {
+                let _ = sql.told(&prepared);
+                let _ = crate::support::runtime().block_on(prepared.rows(&sql.session, &[]));
+            }
+            assert_eq!(sql.one("SELECT 1"), "1");
+        }
+        assert!(done > 200, "{done}");
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run);
+    thread.unwrap().join().unwrap();
+}

@@ -402,7 +402,7 @@ impl TableSchema {
         let keys = self.keys.iter().map(|key| &key.columns);
         let foreign = self.foreign_keys.iter().map(|key| &key.columns);
         let mut keyed = keys.chain(foreign).flatten();
-        keyed.any(|column| columns.contains(column))
+        keyed.any(|column| columns.contains(column) || self.columns[*column].generated)
     }
 
     /// Whether an index is there because of a key.

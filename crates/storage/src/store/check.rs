@@ -100,7 +100,8 @@ impl Transaction {
     /// 23505 or 23503 naming constraint, columns and values.
     pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
         let own = self.tables.get(&table).cloned();
-        let (catalog, all, known, timestamp, own) = {
+        // Others may commit while the keys are checked.
+        let (seen, all, known, own) = {
             let latest = self.store.latest.lock();
             let known = latest.catalog.table_by_id(table).cloned();
             if let (Some(known), Some(own)) = (&known, &own) {
@@ -109,9 +110,9 @@ impl Transaction {
             }
             let own = own.map(|own| (self.store.locks.renamed(table, &own), own));
             let all = self.renamed();
-            (latest.catalog.clone(), all, known, latest.timestamp, own)
+            (self.store.newest(&latest), all, known, own)
         };
-        let draft = self.table(table)?;
+        let (draft, timestamp) = (self.table(table)?, seen.timestamp());
         if let Some((renamed, own)) = own {
             // Columns or rows that the transaction has declared or written anew are
             // in the draft alone, and so are blocks that are not committed yet.
@@ -119,16 +120,17 @@ impl Transaction {
             let when = (first, Some(&self.deferred));
             let mut left = false;
             if known.is_none() {
-                left |= super::keys::check(&draft, &latest_view(&own), &own, when)?;
+                left |= super::keys::check(&draft, &view(&own, timestamp), &own, when)?;
             }
             if let Some(known) = &known {
-                left |= super::keys::check(known, &latest_view(&renamed), &renamed, when)?;
+                left |= super::keys::check(known, &view(&renamed, timestamp), &renamed, when)?;
             }
             if let Some(added) = self.only_added(&draft).filter(|_| known.is_some()) {
-                left |= super::keys::check(&added, &latest_view(&own), &own, when)?;
+                left |= super::keys::check(&added, &view(&own, timestamp), &own, when)?;
             }
             let newest = known.as_ref().unwrap_or(&draft);
-            left |= references::check(&[&catalog, &self.catalog], &all, newest, when)?;
+            let catalogs = [&**seen.catalog(), &*self.catalog];
+            left |= references::check(&catalogs, &all, newest, when, timestamp)?;
             self.unchecked |= left;
         }
         // What was checked earlier was checked against less.
@@ -195,17 +197,17 @@ impl Transaction {
         Some(table.with_delta(Arc::new(delta)))
     }
 
-    /// As [`Transaction::check_keys`], of all rows and in the newest state.
+    /// As [`Transaction::check_keys`], of all rows, where nothing can be committed meanwhile.
     pub(super) fn check_own_keys(&self, table: &Table, own: &Arc<OwnChanges>) -> Result<()> {
         let own = self.store.locks.renamed(table.id, own);
-        super::keys::check(table, &latest_view(&own), &own, (0, None)).map(|_| ())
+        super::keys::check(table, &view(&own, LATEST), &own, (0, None)).map(|_| ())
     }
 }
 
-/// Everything committed, shown or not, and one's own rows.
-fn latest_view(own: &Arc<OwnChanges>) -> ReadView {
+/// Commits up to a moment, and one's own rows.
+fn view(own: &Arc<OwnChanges>, timestamp: u64) -> ReadView {
     ReadView {
-        timestamp: LATEST,
+        timestamp,
         own: Some(own.clone()),
         own_before: u64::MAX,
     }

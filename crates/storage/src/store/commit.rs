@@ -23,7 +23,7 @@ use super::snapshot::Snapshot;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
 use super::{Catalog, Engine, Store, ids_of};
-use crate::delta::TupleBatch;
+use crate::delta::{LATEST, TupleBatch};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
@@ -171,7 +171,7 @@ impl Store {
                 transaction.check_own_keys(table, own)?;
                 // Rows that came while foreign keys were left alone are right as they are.
                 if !transaction.unreferenced.contains(id) {
-                    references::check(&[now], &renamed, table, (0, None))?;
+                    references::check(&[now], &renamed, table, (0, None), LATEST)?;
                 }
             }
             if !inserted.is_empty() || !deleted.is_empty() {
@@ -242,6 +242,12 @@ impl Engine {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)
         })
+    }
+
+    /// All that is committed, shown already or not.
+    pub(super) fn newest(&self, latest: &Latest) -> Snapshot {
+        self.active
+            .snapshot(|| (latest.catalog.clone(), latest.timestamp))
     }
 
     /// Writes a checkpoint if the log is long; one that fails is made later.

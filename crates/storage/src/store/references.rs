@@ -1,9 +1,10 @@
 //! FOREIGN KEY: every row that refers to another finds it.
 //!
-//! Checked at the end of a statement, against everything committed and the
+//! Checked at the end of a statement, against everything committed until then and the
 //! transaction's own changes, and again at its commit if others committed since:
 //! so of two transactions, one that adds a child and one that deletes its parent,
-//! the later is refused.
+//! the later is refused. A check reads as of one commit: an update that is committed
+//! meanwhile takes the old version of a row away before the new one is there.
 
 use super::Catalog;
 use super::keys::{described, key_of};
@@ -20,10 +21,10 @@ use std::sync::Arc;
 /// A transaction's changes by table.
 pub(super) type Changes = HashMap<TableId, Arc<OwnChanges>>;
 
-/// Everything committed, and a transaction's own changes of one table.
-fn view(own: &Changes, table: TableId) -> ReadView {
+/// Commits up to a moment, and a transaction's own changes of one table.
+fn view(own: &Changes, table: TableId, timestamp: u64) -> ReadView {
     ReadView {
-        timestamp: LATEST,
+        timestamp,
         own: own.get(&table).cloned(),
         own_before: u64::MAX,
     }
@@ -67,8 +68,9 @@ impl Deferred {
 
 /// Checks the references from and to the rows that a transaction changed in
 /// `table`, of which the new ones count from row `first` on; other tables are
-/// those of the first catalog that has them. Says whether some are left to the transaction's
-/// end.
+/// those of the first catalog that has them. Commits count up to `timestamp`: of a snapshot that
+/// is held meanwhile, or the newest where nothing can be committed meanwhile. Says whether some
+/// are left to the transaction's end.
 ///
 /// # Errors
 /// 23503 naming constraint, columns and values.
@@ -77,6 +79,7 @@ pub(super) fn check(
     own: &Changes,
     table: &Table,
     (first, deferred): (u64, Option<&Deferred>),
+    timestamp: u64,
 ) -> Result<bool> {
     let Some(changes) = own.get(&table.id) else {
         return Ok(false);
@@ -103,7 +106,7 @@ pub(super) fn check(
                 message: "a referenced table was dropped meanwhile".into(),
             });
         }
-        check_children(&parents, own, table, key, changes, first)?;
+        check_children(&parents, own, table, key, (changes, first), timestamp)?;
     }
     if changes.deleted.is_empty() {
         return Ok(skipped);
@@ -124,6 +127,7 @@ pub(super) fn check(
                     child,
                     key,
                     changes,
+                    timestamp,
                 )?;
             }
         }
@@ -137,7 +141,8 @@ pub(super) fn keeps_keys(catalog: &Catalog, own: &Changes, table: &Arc<Table>) -
     let Some(changes) = own.get(&table.id) else {
         return Ok(true);
     };
-    let mine = view(own, table.id);
+    // The table is held: nothing is committed to it.
+    let mine = view(own, table.id, LATEST);
     let mut known = HashSet::new();
     for child in catalog.children(table.id) {
         let keys = child.schema.foreign_keys.iter();
@@ -191,12 +196,13 @@ fn check_children(
     own: &Changes,
     table: &Table,
     key: &ForeignKey,
-    changes: &OwnChanges,
-    first: u64,
+    (changes, first): (&OwnChanges, u64),
+    timestamp: u64,
 ) -> Result<()> {
     let parent = parents[0];
     let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?;
-    let (mine, theirs) = (view(own, table.id), view(own, parent.id));
+    let view = |table| view(own, table, timestamp);
+    let (mine, theirs) = (view(table.id), view(parent.id));
     let mut known = HashSet::new();
     for fragment in &changes.fragments {
         if fragment.first() + fragment.len() as u64 <= first {
@@ -236,10 +242,12 @@ fn check_parents(
     child: &Table,
     key: &ForeignKey,
     changes: &OwnChanges,
+    timestamp: u64,
 ) -> Result<()> {
     let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?;
     let children = KeyLookUp::prepare(&child.schema, &key.columns, &[])?;
-    let (mine, theirs) = (view(own, table.id), view(own, child.id));
+    let view = |table| view(own, table, timestamp);
+    let (mine, theirs) = (view(table.id), view(child.id));
     let mut known = HashSet::new();
     for values in deleted_keys(table, changes, &key.parent_columns)? {
         if !known.insert(format!("{values:?}")) {

@@ -77,9 +77,37 @@ impl Transaction {
         let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
         let shape = TupleShape::of(&table.schema);
         let tuples = tuples_of(&table.schema, &shape, &rows)?;
-        self.take_away(&table, &ids)?;
+        self.replace(&table, &ids, (&shape, &tuples), assigned)
+    }
+
+    /// As [`Transaction::update`], of rows of one batch.
+    ///
+    /// # Errors
+    /// As [`Transaction::update`].
+    pub fn update_batch(
+        &mut self,
+        table: TableId,
+        ids: &[RowId],
+        rows: &RecordBatch,
+        assigned: &[usize],
+    ) -> Result<Option<u64>> {
+        let table = self.table(table)?;
+        check_batch(&table.schema, rows)?;
+        let shape = TupleShape::of(&table.schema);
+        let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
+        self.replace(&table, ids, (&shape, &tuples), assigned)
+    }
+
+    fn replace(
+        &mut self,
+        table: &Table,
+        ids: &[RowId],
+        (shape, tuples): (&TupleShape, &TupleBatch),
+        assigned: &[usize],
+    ) -> Result<Option<u64>> {
+        self.take_away(table, ids)?;
         let check = table.schema.are_keyed(assigned);
-        let first = self.append(&table, &shape, &tuples, check);
+        let first = self.append(table, shape, tuples, check);
         Ok(check.then_some(first))
     }
 

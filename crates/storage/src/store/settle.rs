@@ -150,14 +150,16 @@ impl Transaction {
         let Some(own) = self.tables.get(&table.id) else {
             return Ok(false);
         };
+        let seen = self.store.newest(&self.store.latest.lock());
         let view = ReadView {
             own: Some(own.clone()),
             own_before: u64::MAX,
-            ..ReadView::at(LATEST)
+            ..ReadView::at(seen.timestamp())
         };
         let keys = keys::check(table, &view, own, (0, None));
         let checked = keys.and_then(|_| {
-            references::check(&[&self.catalog], &self.tables, table, (0, None)).map(|_| ())
+            let (catalogs, own) = ([&*self.catalog], &self.tables);
+            references::check(&catalogs, own, table, (0, None), seen.timestamp()).map(|_| ())
         });
         match checked {
             Err(error) if matches!(error.sqlstate(), "23503" | "23505") => Ok(true),

@@ -4,8 +4,9 @@ use crate::tables::Dice;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_storage::io::Faulty;
 use freestone_storage::{
-    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Key, Predicate, Result, RowId, Snapshot, Store,
-    TableId, TableOptions, TableSchema, Transaction, Value,
+    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Deferral, ForeignAction, ForeignKey, Key,
+    Predicate, Result, RowId, Snapshot, Store, TableId, TableOptions, TableSchema, Transaction,
+    Value,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -317,6 +318,54 @@ fn every_power_loss_leaves_whole_commits() {
         );
         assert!(states.len() <= complete);
     }
+}
+
+/// An update commits the end of a row's old version before its new one is there: who checks
+/// references meanwhile finds the row nevertheless.
+#[test]
+fn parents_that_others_update_are_found() {
+    const UPDATES: usize = 3_000;
+    let store = Store::in_memory();
+    let parents = create(&store);
+    let mut transaction = store.begin().unwrap();
+    insert(&mut transaction, parents, &[(1, 0), (2, 0)]).unwrap();
+    transaction.commit().unwrap();
+    let mut schema = columns();
+    schema.foreign_keys.push(ForeignKey {
+        name: "children_v_fkey".into(),
+        columns: vec![1],
+        parent: parents,
+        parent_columns: vec![0],
+        on_delete: ForeignAction::NoAction,
+        on_update: ForeignAction::NoAction,
+        deferral: Deferral::Never,
+        unvalidated: false,
+    });
+    let children = store.commit(|edit| {
+        edit.create_table(DEFAULT_SCHEMA, "children", schema, TableOptions::default())
+    });
+    let children = children.unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for count in 0..UPDATES {
+                let mut transaction = store.begin().unwrap();
+                let id = find(&transaction.snapshot(), 2).unwrap();
+                let row = vec![Some(Value::Int(2)), Some(Value::Int(count as i128))];
+                let checked = transaction.update(parents, vec![(id, row)], &[1]).unwrap();
+                assert_eq!(checked, None, "the key stays as it is");
+                transaction.commit().unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let mut key = 0;
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            key += 1;
+            let mut transaction = store.begin().unwrap();
+            let added = insert(&mut transaction, children, &[(key, 2)]);
+            added.and_then(|()| transaction.commit()).unwrap();
+        }
+    });
 }
 
 /// The second writer of a row hears of it at once.
