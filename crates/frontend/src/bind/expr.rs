@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use arrow_buffer::IntervalMonthDayNano;
 use sqlparser::ast::{
-    AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
-    IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
+    AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Ident,
+    Interval, IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
 use super::columns::{each_of, misplaced};
 use super::function::Called;
 use super::operator::symbol;
-use super::scope::whole_row;
+use super::scope::{Clause, Named, Scope};
 use super::subquery::is_large;
 use super::{
     Binder, Coercion, at, fold, many_digits, parts, place, refuse, written_fields, written_type,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::plan::{Expr, ExprKind};
 use crate::syntax::marks::{
     ALL, ANY, ASSIGN, COLUMNS_OF, PREFIX, SPREAD, USING, WHOLE_ROW, marked, marked_call,
@@ -31,9 +31,27 @@ impl Binder<'_> {
     /// An expression, with its types.
     pub(super) fn bind_expr(&mut self, expr: &Ast) -> Result<Expr> {
         self.enter()?;
-        let bound = self.bind_inner(expr);
+        let shares = |scope: &Scope| !scope.of_keys.is_empty() && scope.clause != Clause::Where;
+        let bound = match self.scopes.last().is_some_and(shares) {
+            true => self.bind_shared(expr),
+            false => self.bind_inner(expr),
+        };
         self.leave();
         bound
+    }
+
+    /// An expression of a query whose GROUP BY has sub-queries.
+    fn bind_shared(&mut self, expr: &Ast) -> Result<Expr> {
+        let own = &mut self.scope()?.of_keys;
+        let Some(at) = own.iter().position(|(written, _)| written == expr) else {
+            return self.bind_inner(expr);
+        };
+        if let (_, Some(known)) = &own[at] {
+            return Ok(known.clone());
+        }
+        let bound = self.bind_inner(expr)?;
+        self.scope()?.of_keys[at].1 = Some(bound.clone());
+        Ok(bound)
     }
 
     /// A condition.
@@ -451,7 +469,7 @@ impl Binder<'_> {
             .rev()
             .find_map(|scope| scope.names.relation(schema.as_deref(), &folded));
         match named {
-            Some(named) => Ok(whole_row(named)),
+            Some(named) => Ok(self.whole_row(named)),
             None => Err(self.missing_from(&folded, idents.first().and_then(place))),
         }
     }
@@ -1149,20 +1167,20 @@ impl Binder<'_> {
 
     /// Subscripts and fields behind a value.
     fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        let mut value = self.bind_expr(root)?;
-        let mut rest = chain;
-        if let [AccessExpr::Dot(Ast::Identifier(ident)), ..] = chain
-            && let Some(relation) = self.relation_named(root)
-        {
-            let field = self.field(value, &fold(ident), place(ident));
-            value = field.map_err(|mut error| {
-                if error.sqlstate == "42703" {
-                    error.message = format!("column {relation}.{} does not exist", fold(ident));
-                }
-                error
-            })?;
-            rest = &chain[1..];
-        }
+        let of_relation = match chain {
+            [AccessExpr::Dot(Ast::Identifier(ident)), ..] => {
+                let relation = self.relation_named(root);
+                relation.map(|relation| (relation, ident))
+            }
+            _ => None,
+        };
+        let (mut value, mut rest) = match of_relation {
+            Some((relation, ident)) => {
+                let value = self.part_of_relation(root, &relation, ident)?;
+                (value, &chain[1..])
+            }
+            None => (self.bind_expr(root)?, chain),
+        };
         while let Some((first, behind)) = rest.split_first() {
             match first {
                 AccessExpr::Dot(Ast::Identifier(ident)) if marked(ident, WHOLE_ROW).is_some() => {
@@ -1194,6 +1212,32 @@ impl Binder<'_> {
             }
         }
         Ok(value)
+    }
+
+    /// `(relation).name`: a column by the name that it has in the query, or a function of the row.
+    fn part_of_relation(&mut self, root: &Ast, relation: &str, ident: &Ident) -> Result<Expr> {
+        let name = fold(ident);
+        let named = self.relation_in_sight(relation);
+        let columns = named.iter().flat_map(|named| &named.columns);
+        let mut columns = columns.filter(|column| column.name == name);
+        if let Some(column) = columns.next() {
+            return Ok(column.value.clone());
+        }
+        let missing = || {
+            let message = format!("column {relation}.{name} does not exist");
+            Error::new("42703", message).at(named_place(root))
+        };
+        // The type of its rows may have other names.
+        let row = self.bind_expr(root)?;
+        if matches!(&row.ty, Type::Record(fields) if fields.iter().any(|(field, _)| *field == name))
+        {
+            return Err(missing());
+        }
+        let field = self.field(row, &name, place(ident));
+        field.map_err(|error| match error.sqlstate == "42703" {
+            true => missing(),
+            false => error,
+        })
     }
 
     /// Subscripts in a row. If one is a slice, all are: an index n is 1:n then.
@@ -1517,7 +1561,7 @@ impl Binder<'_> {
                 let columns = self.scopes.iter().rev();
                 let mut columns = columns.map(|scope| scope.names.column(&name));
                 let is_column = columns.any(|found| !matches!(found, Ok(None)));
-                (!is_column && self.relation_row(&name).is_some()).then_some(name)
+                (!is_column && self.relation_in_sight(&name).is_some()).then_some(name)
             }
             _ => None,
         }
@@ -1548,12 +1592,22 @@ impl Binder<'_> {
 
     /// The rows of a relation in sight as records.
     pub(super) fn relation_row(&self, name: &str) -> Option<Expr> {
-        let named = self
-            .scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.names.relation(None, name));
-        named.map(whole_row)
+        let named = self.relation_in_sight(name);
+        named.map(|named| self.whole_row(named))
+    }
+
+    fn relation_in_sight(&self, name: &str) -> Option<&Named> {
+        let mut scopes = self.scopes.iter().rev();
+        scopes.find_map(|scope| scope.names.relation(None, name))
+    }
+}
+
+/// Where the name in brackets stands.
+fn named_place(expr: &Ast) -> Option<Position> {
+    match expr {
+        Ast::Nested(inner) => named_place(inner),
+        Ast::Identifier(ident) => place(ident),
+        _ => None,
     }
 }
 

@@ -12,8 +12,8 @@ use super::function::{Called, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
-    Binder, Coercion, Found, PartColumn, Parts, View, fold, name_place, parts, place, refuse,
-    shallow, written_type,
+    Binder, Coercion, Found, Markers, PartColumn, Parts, View, fold, name_place, parts, place,
+    refuse, shallow, written_type,
 };
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
@@ -94,6 +94,13 @@ impl Binder<'_> {
                     .map_err(|_| Error::unsupported("this kind of join is not supported"));
             }
         };
+        let (left, right) = match self.markers.get() {
+            Markers::Made => (
+                self.with_marker(left, matches!(kind, JoinKind::Right | JoinKind::Full)),
+                self.with_marker(right, matches!(kind, JoinKind::Left | JoinKind::Full)),
+            ),
+            Markers::None | Markers::Wanted => (left, right),
+        };
         let (lefts, rights) = (left.1.relations.len(), right.1.relations.len());
         let (plan, mut names) = self.constrained(kind, left, right, constraint)?;
         for (at, named) in names.relations.iter_mut().enumerate() {
@@ -105,6 +112,30 @@ impl Binder<'_> {
             };
         }
         Ok((plan, names))
+    }
+
+    /// A side of an outer join, if its rows may be missing, with a column that tells whether
+    /// there is one, for whole rows of relations without a key.
+    fn with_marker(&mut self, (plan, mut names): Part, nullable: bool) -> Part {
+        let is_unmarked = |named: &Named| named.key.is_empty() && named.marker.is_none();
+        if !nullable || !names.relations.iter().any(is_unmarked) {
+            return (plan, names);
+        }
+        let columns = plan.columns().into_iter();
+        let mut items: Vec<(Column, Expr)> = columns
+            .map(|column| (column.clone(), column.reference()))
+            .collect();
+        let marker = self.column("there", Type::Bool);
+        for named in names
+            .relations
+            .iter_mut()
+            .filter(|named| is_unmarked(named))
+        {
+            named.marker = Some(marker.reference());
+        }
+        items.push((marker, Expr::bool(true)));
+        let input = Box::new(plan);
+        (Plan::Project { input, items }, names)
     }
 
     fn constrained(
@@ -164,8 +195,10 @@ impl Binder<'_> {
                         hidden: Vec::new(),
                         key: Vec::new(),
                         row_type: None,
+                        fields: Vec::new(),
                         is_scalar: false,
                         nullable: false,
+                        marker: None,
                     };
                     names = names.join(Namespace {
                         relations: vec![named],
@@ -245,10 +278,11 @@ impl Binder<'_> {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
             let (left_type, right_type) = (a.ty.base(), b.ty.base());
+            // The types that are compared are the columns' own: there may be no such operator.
+            conditions.push(self.binary("=", a.clone(), b.clone())?);
             let pair = self.unified(vec![a, b], "JOIN/USING")?;
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
-            conditions.push(self.binary("=", a.clone(), b.clone())?);
             let ty = a.ty.clone();
             // Of two equal values, the one that no cast has changed is taken.
             let value = match kind {
@@ -964,7 +998,7 @@ impl Binder<'_> {
             first.name = fold(&alias.name);
         }
         let mut named = self.named_as(None, name, scoped, alias)?;
-        named.row_type = row_type;
+        named.row_type = row_type.filter(|_| one_call && !ordinality);
         named.is_scalar = one_call && !ordinality && !is_record;
         Ok((plan, Namespace::of(named)))
     }
@@ -1318,6 +1352,7 @@ fn named_by(
     mut columns: Vec<ScopeColumn>,
     alias: Option<&TableAlias>,
 ) -> Result<Named> {
+    let fields = columns.iter().map(|column| column.name.clone()).collect();
     let Some(alias) = alias else {
         return Ok(Named {
             schema: schema.map(one_name),
@@ -1326,8 +1361,10 @@ fn named_by(
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            fields,
             is_scalar: false,
             nullable: false,
+            marker: None,
         });
     };
     let TableAlias {
@@ -1363,8 +1400,10 @@ fn named_by(
         hidden: Vec::new(),
         key: Vec::new(),
         row_type: None,
+        fields,
         is_scalar: false,
         nullable: false,
+        marker: None,
     })
 }
 

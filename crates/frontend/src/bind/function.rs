@@ -482,8 +482,10 @@ impl Binder<'_> {
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            fields: Vec::new(),
             is_scalar: false,
             nullable: false,
+            marker: None,
         };
         let before = self.arguments.replace(frame.values.clone());
         let bound = self.alone(|binder| {

@@ -1,8 +1,11 @@
 //! GROUP BY: keys, grouping sets, and what of a row a group still has.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr as Ast, GroupByExpr, GroupByWithModifier};
+use sqlparser::ast::{
+    Expr as Ast, FunctionArguments, GroupByExpr, GroupByWithModifier, visit_expressions,
+};
 
 use super::scope::{Clause, Scope};
 use super::select::{Item, item_named, position};
@@ -274,6 +277,26 @@ impl Binder<'_> {
     }
 }
 
+/// The sub-queries in GROUP BY that stand for values.
+pub(super) fn subqueries_of(group_by: &GroupByExpr) -> Vec<(Ast, Option<Expr>)> {
+    let mut found = Vec::new();
+    let _: ControlFlow<()> = visit_expressions(group_by, |expr| {
+        let has_query = match expr {
+            Ast::Subquery(_) | Ast::Exists { .. } | Ast::InSubquery { .. } => true,
+            Ast::AnyOp { right, .. } | Ast::AllOp { right, .. } => {
+                matches!(**right, Ast::Subquery(_))
+            }
+            Ast::Function(call) => matches!(call.args, FunctionArguments::Subquery(_)),
+            _ => false,
+        };
+        if has_query {
+            found.push((expr.clone(), None));
+        }
+        ControlFlow::Continue(())
+    });
+    found
+}
+
 /// Sets without those that have the keys of one before them.
 fn without_repeats(sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut seen = HashSet::new();
@@ -339,10 +362,10 @@ fn too_many() -> Error {
     )
 }
 
-/// Puts the columns of keys in the place of the keys' expressions.
-pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
-    if let Some((column, _)) = keys.iter().find(|(_, key)| key == expr) {
-        *expr = column.reference();
+/// Puts what stands for keys in the place of the keys' expressions.
+pub(super) fn regroup(expr: &mut Expr, keys: &[(Expr, Expr)]) {
+    if let Some((stands, _)) = keys.iter().find(|(_, key)| key == expr) {
+        *expr = stands.clone();
         return;
     }
     // A cast that leaves values as they are has changed the type and nothing else. Calls whose
@@ -358,8 +381,8 @@ pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
             && std::mem::discriminant(&key.kind) == std::mem::discriminant(&expr.kind)
             && Expr::new(expr.kind.clone(), key.ty.clone()) == *key
     });
-    if let Some((column, _)) = relabelled {
-        expr.kind = column.reference().kind;
+    if let Some((stands, _)) = relabelled {
+        expr.kind = stands.kind.clone();
         return;
     }
     for child in expr.children_mut() {
@@ -370,7 +393,7 @@ pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
     }
 }
 
-fn regroup_plan(plan: &mut Plan, keys: &[(Column, Expr)]) {
+fn regroup_plan(plan: &mut Plan, keys: &[(Expr, Expr)]) {
     for expr in plan.expressions_mut() {
         regroup(expr, keys);
     }

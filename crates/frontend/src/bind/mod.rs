@@ -52,6 +52,7 @@ mod types;
 mod variadic;
 mod window;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -261,6 +262,20 @@ pub struct Binder<'a> {
     calls: usize,
     /// Columns that windows read which no call uses.
     unused: Vec<ColumnId>,
+    /// See [`Markers`].
+    markers: Cell<Markers>,
+}
+
+/// Columns that tell whether an outer join has a row of a relation. Whole rows of relations
+/// without a key need them, and are known only when FROM is bound: then the query is bound again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Markers {
+    /// Nothing has asked for them.
+    None,
+    /// Something has.
+    Wanted,
+    /// Outer joins are bound with them.
+    Made,
 }
 
 /// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
@@ -291,6 +306,7 @@ impl<'a> Binder<'a> {
             open: 0,
             calls: 0,
             unused: Vec::new(),
+            markers: Cell::new(Markers::None),
         }
     }
 
@@ -314,7 +330,18 @@ impl<'a> Binder<'a> {
     ///
     /// # Errors
     /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
-    pub fn query_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<Bound> {
+    pub fn query_into(self, query: &Query, targets: &[(String, Type)]) -> Result<Bound> {
+        let mut again = Self::new(self.catalog, self.session);
+        again.parameters.clone_from(&self.parameters);
+        again.markers.set(Markers::Made);
+        let (bound, markers) = self.bound_into(query, targets)?;
+        match markers {
+            Markers::Wanted => again.bound_into(query, targets).map(|(bound, _)| bound),
+            Markers::None | Markers::Made => Ok(bound),
+        }
+    }
+
+    fn bound_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<(Bound, Markers)> {
         // Each value of VALUES takes the type of its column, whatever the other rows hold.
         if matches!(*query.body, SetExpr::Values(_)) {
             self.targets = targets.to_vec();
@@ -327,12 +354,13 @@ impl<'a> Binder<'a> {
         let plan = shallow(plan)?;
         let columns = plan.columns();
         let plan = self.by_names(plan)?;
-        Ok(Bound {
+        let bound = Bound {
             plan,
             columns,
             parameters: self.parameters,
             dated: self.dated,
-        })
+        };
+        Ok((bound, self.markers.get()))
     }
 
     /// Binds an expression over the columns of relations, such as a CHECK or a DEFAULT; `to` has

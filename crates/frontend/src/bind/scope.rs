@@ -1,6 +1,6 @@
 //! What names mean: relations and columns in sight.
 
-use super::{Binder, fold, place};
+use super::{Binder, Markers, fold, place};
 use crate::error::{Error, Position, Result};
 use crate::plan::{
     AggregateCall, Column, CteId, Expr, ExprKind, FrameUnits, TableCall, WindowCall,
@@ -23,10 +23,15 @@ pub(super) struct Named {
     pub(super) key: Vec<usize>,
     /// The name of the type of its rows, that of a table or view, and its number in the catalog.
     pub(super) row_type: Option<(String, i64)>,
+    /// Names of the columns before an alias gave them others: those of the fields of that type.
+    pub(super) fields: Vec<String>,
     /// Whether its rows are values: those of a function that gives no records.
     pub(super) is_scalar: bool,
     /// Whether an outer join may have no row of it.
     pub(super) nullable: bool,
+    /// TRUE in each of its rows, and NULL where an outer join has none: see
+    /// [`Binder::with_marker`].
+    pub(super) marker: Option<Expr>,
 }
 
 /// A relation of FROM, which may be out of sight.
@@ -161,6 +166,9 @@ pub(super) struct Scope {
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
     /// Columns that forms such as COLUMNS stand for.
     pub(super) picked: Vec<ScopeColumn>,
+    /// Sub-queries that stand in GROUP BY, and their values once they are bound: those that are
+    /// written alike in the list or HAVING are the keys' own.
+    pub(super) of_keys: Vec<(sqlparser::ast::Expr, Option<Expr>)>,
 }
 
 impl Scope {
@@ -178,6 +186,7 @@ impl Scope {
             nested: false,
             named_windows: Vec::new(),
             picked: Vec::new(),
+            of_keys: Vec::new(),
         }
     }
 
@@ -189,11 +198,13 @@ impl Scope {
                 schema: None,
                 alias: alias.clone(),
                 columns: scope_columns(columns),
+                fields: columns.iter().map(|column| column.name.clone()).collect(),
                 hidden: Vec::new(),
                 key: Vec::new(),
                 row_type: Some((alias.clone(), 0)),
                 is_scalar: false,
                 nullable: false,
+                marker: None,
             };
             names = names.join(Namespace::of(named))?;
         }
@@ -340,7 +351,7 @@ impl Binder<'_> {
             }
             // A relation's name stands for its rows.
             if let Some(named) = scope.names.relation(None, &name) {
-                return Ok(whole_row(named));
+                return Ok(self.whole_row(named));
             }
         }
         match of_list {
@@ -464,9 +475,19 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a relation as records, or the values of a function. Where an outer join has none, there is no record: its key
-/// is NULL, or else all its columns are.
-pub(super) fn whole_row(named: &Named) -> Expr {
+impl Binder<'_> {
+    /// The rows of a relation as records, or the values of a function. Where an outer join has
+    /// none, there is no record: its key is NULL, or else its marker, which the query is bound
+    /// again for.
+    pub(super) fn whole_row(&self, named: &Named) -> Expr {
+        if named.nullable && named.key.is_empty() && named.marker.is_none() {
+            self.markers.set(Markers::Wanted);
+        }
+        whole_row(named)
+    }
+}
+
+fn whole_row(named: &Named) -> Expr {
     if let ([column], true) = (named.columns.as_slice(), named.is_scalar) {
         return column.value.clone();
     }
@@ -475,8 +496,15 @@ pub(super) fn whole_row(named: &Named) -> Expr {
         .iter()
         .map(|column| column.value.clone())
         .collect();
-    let fields = named.columns.iter();
-    let fields = fields.map(|column| (column.name.clone(), column.value.ty.clone()));
+    let of_type = match &named.row_type {
+        Some(_) => named.fields.as_slice(),
+        None => &[],
+    };
+    let fields = named.columns.iter().enumerate();
+    let fields = fields.map(|(at, column)| {
+        let name = of_type.get(at).unwrap_or(&column.name);
+        (name.clone(), column.value.ty.clone())
+    });
     let fields: Fields = fields.collect();
     let ty = Type::Record(match &named.row_type {
         Some((name, number)) => fields.with_name(name, *number),
@@ -484,7 +512,11 @@ pub(super) fn whole_row(named: &Named) -> Expr {
     });
     let key = named.key.iter().filter_map(|at| values.get(*at));
     let key: Vec<Expr> = key.cloned().collect();
-    let told = if key.is_empty() { &values } else { &key };
+    let told = if key.is_empty() {
+        named.marker.as_slice()
+    } else {
+        &key
+    };
     let absent = told.iter().map(|value| value.clone().is_null());
     let absent: Vec<Expr> = absent.collect();
     let row = Expr::new(ExprKind::Row(values), ty.clone());

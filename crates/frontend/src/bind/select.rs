@@ -17,11 +17,14 @@ use sqlparser::ast::{
 };
 
 use super::columns::each_of;
-use super::group::{Groups, Key, by_position, dependent, not_grouped, regroup, ungrouped};
+use super::group::{
+    Groups, Key, by_position, dependent, not_grouped, regroup, subqueries_of, ungrouped,
+};
 use super::naming::column_name;
 use super::scope::{Clause, Namespace, Scope, ScopeColumn};
 use super::{Binder, Coercion, fold, parts, place, refuse};
 use crate::error::{Error, Result};
+use crate::evaluate::fold::Fold;
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Marked, Plan, SetItem, SortKey, TableCall};
 use crate::syntax::marks::{NOTHING, WHOLE_ROW, marked};
 use crate::types::Type;
@@ -160,6 +163,7 @@ impl Binder<'_> {
         body: Body<'_>,
         order_by: Option<&OrderBy>,
     ) -> Result<Ordered> {
+        self.scope()?.of_keys = subqueries_of(body.group_by);
         self.scope()?.clause = Clause::List;
         let mut window_keys = self.name_windows(body.named_window)?;
         let mut read = HashSet::new();
@@ -347,7 +351,10 @@ impl Binder<'_> {
         });
         let passed = ordered.visible.iter().cloned();
         let passed = passed.zip(columns.iter().map(Column::reference));
-        let known: Vec<(Column, Expr)> = sorted.chain(passed).collect();
+        let known = sorted.chain(passed);
+        let known: Vec<(Expr, Expr)> = known
+            .map(|(column, expr)| (column.reference(), expr))
+            .collect();
         let mut sets = sets;
         for argument in sets.iter_mut().flat_map(|call| &mut call.arguments) {
             regroup(argument, &known);
@@ -394,12 +401,23 @@ impl Binder<'_> {
         } = groups;
         let mut above = above;
         let mut keys: Vec<(Column, Expr)> = Vec::with_capacity(given.len());
-        // Keys by which parts of expressions are known. A constant is none: it stands for the
-        // item that it is written as and for no other.
-        let mut known: Vec<(Column, Expr)> = Vec::with_capacity(given.len());
+        // Keys by which parts of expressions are known, behind what stands for them. A constant is
+        // none: it stands for the item that it is written as and for no other. So does a key that
+        // becomes one, which is that constant elsewhere.
+        let mut known: Vec<(Expr, Expr)> = Vec::with_capacity(given.len());
+        let fold = Fold {
+            session: self.session,
+            stable: false,
+            parameters: &[],
+        };
         for Key { column, expr, item } in given {
             if expr.literal().is_none() {
-                known.push((column.clone(), expr.clone()));
+                let mut folded = expr.clone();
+                fold.expr(&mut folded);
+                known.push(match folded.literal() {
+                    Some(_) => (folded, expr.clone()),
+                    None => (column.reference(), expr.clone()),
+                });
             }
             if let Some(item) = item.and_then(|item| above.get_mut(item)) {
                 **item = column.reference();
@@ -461,7 +479,7 @@ impl Binder<'_> {
                 for set in sets.iter_mut().flatten() {
                     set.push(keys.len());
                 }
-                known.push((key.clone(), column.reference()));
+                known.push((key.reference(), column.reference()));
                 keys.push((key, column.reference()));
             }
         }

@@ -129,7 +129,9 @@ impl Fold<'_> {
 
     fn call(&self, function: &Scalar, arguments: &[Expr], ty: &Type) -> Option<ExprKind> {
         if function.strict && arguments.iter().any(Expr::is_literal_null) {
-            return Some(Expr::null(ty.clone()).kind);
+            // A call that fails does so before it is known that nobody needs its value.
+            let fails = arguments.iter().any(|argument| self.fails(argument));
+            return (!fails).then(|| Expr::null(ty.clone()).kind);
         }
         let literals = arguments.iter().map(|argument| argument.literal().cloned());
         let literals: Vec<ArrayRef> = literals.collect::<Option<_>>()?;
@@ -143,6 +145,24 @@ impl Fold<'_> {
         let columns = literals.into_iter().map(super::Column::constant).collect();
         let value = super::apply(function, &types, columns, ty, 1, self.session);
         literal(value)
+    }
+
+    /// Whether a folded expression has a call of literals that has no value.
+    fn fails(&self, expr: &Expr) -> bool {
+        let literals = |arguments: &[Expr]| -> Option<Vec<ArrayRef>> {
+            let literals = arguments.iter().map(|argument| argument.literal().cloned());
+            literals.collect()
+        };
+        expr.any(&mut |part| match &part.kind {
+            ExprKind::Call {
+                function,
+                arguments,
+            } => {
+                let small = |values: Vec<ArrayRef>| is_small(function, &values);
+                self.allows(function.volatility) && literals(arguments).is_some_and(small)
+            }
+            _ => false,
+        })
     }
 
     /// The value, if all below is literal.

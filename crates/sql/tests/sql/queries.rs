@@ -594,3 +594,111 @@ fn paths_are_told_by_names_of_arguments() {
     let call = "jsonb_path_query('[]', 'strict $[1]', silent => false)";
     assert_eq!(sql.state(&format!("SELECT {call}")), "22033");
 }
+
+#[test]
+fn whole_rows_that_an_outer_join_has_not_are_null() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE k (t TEXT, i INT); INSERT INTO k VALUES (NULL, NULL), ('a', 1)");
+    let lateral = "SELECT q = q FROM generate_series(1, 2) g (v) LEFT JOIN LATERAL (SELECT NULL::int AS c) q ON true";
+    assert_eq!(sql.rows(lateral), ["true", "true"]);
+    let some = "SELECT q::text, q IS NULL FROM generate_series(1, 2) g (v)
+                LEFT JOIN (SELECT NULL::int AS c, 1 AS v) q ON q.v = g.v ORDER BY g.v";
+    assert_eq!(sql.rows(some), ["(,1)|false", "NULL|true"]);
+    let all = "SELECT a::text, b::text FROM k a FULL JOIN k b ON a.i = b.i AND b.i > 5";
+    assert_eq!(
+        sql.sorted(all),
+        ["(,)|NULL", "(a,1)|NULL", "NULL|(,)", "NULL|(a,1)"]
+    );
+    let nested =
+        "SELECT c::text FROM k a LEFT JOIN (k b LEFT JOIN k c ON b.t IS NULL AND c.t IS NULL)
+                  ON a.i IS NULL AND b.i IS NULL ORDER BY a.i";
+    assert_eq!(sql.rows(nested), ["NULL", "(,)"]);
+    let counted = "SELECT count(b), count(*) FROM k a LEFT JOIN k b ON a.i = b.i";
+    assert_eq!(sql.rows(counted), ["1|2"]);
+}
+
+#[test]
+fn rows_of_tables_have_the_names_of_their_type() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INT, b TEXT); INSERT INTO t VALUES (1, 'x');
+         CREATE VIEW v AS SELECT a AS c FROM t",
+    );
+    for (query, expected) in [
+        ("SELECT to_json(r) FROM t AS r (x, y)", r#"{"a":1,"b":"x"}"#),
+        ("SELECT to_json(r) FROM v AS r (x)", r#"{"c":1}"#),
+        (
+            "SELECT to_json(r) FROM (SELECT a FROM t) AS r (x)",
+            r#"{"x":1}"#,
+        ),
+        (
+            "SELECT to_json(r) FROM generate_series(1, 1) WITH ORDINALITY AS r (x, o)",
+            r#"{"x":1,"o":1}"#,
+        ),
+        ("SELECT (r).x FROM t AS r (x, y)", "1"),
+    ] {
+        assert_eq!(sql.one(query), expected, "{query}");
+    }
+    let error = sql.error("SELECT (r).a FROM t AS r (x, y)");
+    assert_eq!(error.message, "column r.a does not exist");
+}
+
+#[test]
+fn keys_of_groups_are_known_by_their_subqueries() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT, s TEXT); INSERT INTO t VALUES (4, 'x'), (5, NULL)");
+    for (query, expected) in [
+        (
+            "SELECT i IN (VALUES (5)) FROM t GROUP BY ROLLUP ((i IN (VALUES (5)))) ORDER BY 1",
+            vec!["false", "true", "NULL"],
+        ),
+        (
+            "SELECT (SELECT max(i) FROM t u WHERE u.s = t.s) + 1, count(*) FROM t
+             GROUP BY (SELECT max(i) FROM t u WHERE u.s = t.s)
+             HAVING (SELECT max(i) FROM t u WHERE u.s = t.s) IS NULL",
+            vec!["NULL|1"],
+        ),
+        (
+            "SELECT EXISTS (SELECT 1 FROM t u WHERE u.i > t.i), count(*) FROM t
+             GROUP BY EXISTS (SELECT 1 FROM t u WHERE u.i > t.i) ORDER BY 1",
+            vec!["false|1", "true|1"],
+        ),
+        // A key that becomes a constant is that constant in all groups.
+        (
+            "SELECT ARRAY[CASE WHEN isfinite(interval '1 day') THEN 'c' WHEN i > 4 THEN s END]
+             FROM t GROUP BY GROUPING SETS
+             ((CASE WHEN isfinite(interval '1 day') THEN 'c' WHEN i > 4 THEN s END), ())",
+            vec!["{c}", "{c}"],
+        ),
+    ] {
+        assert_eq!(sql.rows(query), expected, "{query}");
+    }
+}
+
+#[test]
+fn using_compares_the_types_that_the_columns_have() {
+    let sql = Sql::new();
+    let arrays = "SELECT 1 FROM (VALUES ('{5}'::int[])) a (c) JOIN (VALUES ('{5}'::bigint[])) b (c) USING (c)";
+    assert_eq!(
+        sql.error(arrays).message,
+        "operator does not exist: integer[] = bigint[]"
+    );
+    let numbers = "SELECT c, pg_typeof(c) FROM (VALUES (1::float8)) a (c) JOIN (VALUES (1.0)) b (c) USING (c)";
+    assert_eq!(sql.one(numbers), "1.0|double precision");
+}
+
+#[test]
+fn a_call_that_fails_fails_beside_null() {
+    let sql = Sql::new();
+    for (expr, state) in [
+        ("1 / 0 + NULL", "22012"),
+        ("'null'::jsonb::float8 - NULL", "22023"),
+        ("NULL + sqrt(-1)", "2201F"),
+    ] {
+        assert_eq!(sql.state(&format!("SELECT {expr}")), state, "{expr}");
+    }
+    assert_eq!(
+        sql.one("SELECT 1 / (x - 4) + NULL FROM (VALUES (4)) v (x)"),
+        "NULL"
+    );
+}
