@@ -33,7 +33,7 @@ use freestone_frontend::syntax::walk::walk_mut;
 
 use crate::error::{Error, Position, Result};
 
-pub(crate) use self::create::{executed, is_without_data};
+pub(crate) use self::create::{executed, is_without_data, without_data};
 use self::edits::Edits;
 pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;

@@ -143,7 +143,7 @@ const NONE: [&[&str]; 29] = [
 ];
 
 /// Statements that are refused, by the words that they begin with.
-const REFUSED: [&[&str]; 17] = [
+const REFUSED: [&[&str]; 16] = [
     &["ATTACH"],
     &["DETACH"],
     &["ALTER", "DEFAULT", "PRIVILEGES"],
@@ -157,7 +157,6 @@ const REFUSED: [&[&str]; 17] = [
     &["LOAD"],
     &["NOTIFY"],
     &["PREPARE", "TRANSACTION"],
-    &["REFRESH", "MATERIALIZED", "VIEW"],
     &["ROLLBACK", "PREPARED"],
     &["SECURITY", "LABEL"],
     &["CREATE", "DATABASE"],

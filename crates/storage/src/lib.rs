@@ -38,9 +38,9 @@ pub use scan::{
 pub use schema::{
     Attribute, BoundValue, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral,
     Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition,
-    IndexKind, IntervalField, Key, Label, Layout, Modifier, Numbers, OnCommit, PartitionBound,
-    PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical, SequenceDefinition,
-    SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
+    IndexKind, IntervalField, Key, Label, Layout, Materialized, Modifier, Numbers, OnCommit,
+    PartitionBound, PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical,
+    SequenceDefinition, SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

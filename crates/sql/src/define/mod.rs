@@ -1,7 +1,8 @@
 //! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
 //! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA and … ATTRIBUTE; SET SCHEMA of tables and views;
 //! identities of columns; ALTER FUNCTION, ALTER INDEX, ALTER SEQUENCE, ALTER CONSTRAINT and SET
-//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION; CREATE SCHEMA with elements.
+//! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION; CREATE SCHEMA with elements; REFRESH and
+//! ALTER MATERIALIZED VIEW.
 //!
 //! They stand in the tree as a CALL of a procedure that nobody else can name.
 
@@ -82,6 +83,18 @@ pub(crate) enum Definition {
         partition: String,
         bound: Option<String>,
         if_exists: bool,
+    },
+    /// REFRESH MATERIALIZED VIEW; `empty` WITH NO DATA.
+    Refresh {
+        name: String,
+        concurrently: bool,
+        empty: bool,
+    },
+    /// ALTER MATERIALIZED VIEW, with the change as ALTER TABLE has it.
+    AlterMaterialized {
+        name: String,
+        if_exists: bool,
+        change: String,
     },
     /// ALTER TABLE, or ALTER VIEW.
     AlterTable {
@@ -301,6 +314,8 @@ impl Definition {
     pub(crate) fn relation_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::AlterTable { name, .. }
+            | Self::Refresh { name, .. }
+            | Self::AlterMaterialized { name, .. }
             | Self::AlterSequence { name, .. }
             | Self::RenameIndex { name, .. }
             | Self::AlterFunction { name, .. } => Some(name),

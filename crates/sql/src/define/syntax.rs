@@ -40,6 +40,25 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 },
             }
         }
+        ("REFRESH", "MATERIALIZED") => {
+            skip(parser, 2);
+            refresh(parser)?
+        }
+        ("ALTER", "MATERIALIZED") => {
+            skip(parser, 2);
+            expect(parser, "VIEW")?;
+            let if_exists = takes(parser, &["IF", "EXISTS"]);
+            let name = parser.parse_object_name(false)?.to_string();
+            let mut change = Vec::new();
+            while !matches!(parser.peek_token().token, Token::EOF | Token::SemiColon) {
+                change.push(parser.next_token());
+            }
+            Definition::AlterMaterialized {
+                name,
+                if_exists,
+                change: crate::dialect::written(&crate::dialect::spaced(change)),
+            }
+        }
         ("ALTER", "FUNCTION" | "ROUTINE") => {
             skip(parser, 2);
             alter_function(parser)?
@@ -189,6 +208,25 @@ fn partition(parser: &mut Parser<'_>) -> Read<Definition> {
         bound,
         if_exists,
     })
+}
+
+/// REFRESH MATERIALIZED VIEW, behind its second word.
+fn refresh(parser: &mut Parser<'_>) -> Read<Definition> {
+    expect(parser, "VIEW")?;
+    let concurrently = takes(parser, &["CONCURRENTLY"]);
+    let name = parser.parse_object_name(false)?.to_string();
+    let empty = takes(parser, &["WITH", "NO", "DATA"]);
+    if !empty {
+        takes(parser, &["WITH", "DATA"]);
+    }
+    match parser.peek_token().token {
+        Token::EOF | Token::SemiColon => Ok(Definition::Refresh {
+            name,
+            concurrently,
+            empty,
+        }),
+        _ => parser.expected("the end of the statement", parser.peek_token()),
+    }
 }
 
 fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {

@@ -7,6 +7,7 @@
 //! | `… AS query WITH DATA` | `… AS query` |
 //! | `… AS query WITH NO DATA` | `… AS SELECT * FROM (query) AS t LIMIT 0` |
 //! | `… AS EXECUTE q (1)` | `… AS SELECT * FROM` a call that nobody can write |
+//! | `CREATE MATERIALIZED VIEW … WITH NO DATA` | the same with such a query |
 //! | `CHECK (…) NO INHERIT` | `CHECK (…)`: no table inherits |
 //! | `CREATE RECURSIVE VIEW v (a) AS query` | `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (query) SELECT a FROM v` |
 
@@ -23,11 +24,16 @@ const NO_DATA: &str = "no data";
 
 /// Whether a query of CREATE TABLE AS is WITH NO DATA.
 pub(crate) fn is_without_data(query: &Query) -> bool {
+    without_data(query).is_some()
+}
+
+/// The query before WITH NO DATA, if a statement has that.
+pub(crate) fn without_data(query: &Query) -> Option<&Query> {
     let SetExpr::Select(select) = query.body.as_ref() else {
-        return false;
+        return None;
     };
     let [from] = select.from.as_slice() else {
-        return false;
+        return None;
     };
     match &from.relation {
         TableFactor::Derived {
@@ -36,9 +42,12 @@ pub(crate) fn is_without_data(query: &Query) -> bool {
             ..
         } => {
             let named = alias.name.quote_style.is_some() && alias.name.value == NO_DATA;
-            named && query.limit_clause.is_some() || is_without_data(subquery)
+            match named && query.limit_clause.is_some() {
+                true => Some(subquery),
+                false => without_data(subquery),
+            }
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -147,6 +156,11 @@ fn created(tokens: &[TokenWithSpan], create: usize, end: usize, edits: &mut Edit
         && before(table, &modifiers)
     {
         as_query(tokens, table, end, edits);
+    }
+    if let (Some(_), Some(view)) = (place("MATERIALIZED"), place("VIEW"))
+        && before(view, &["MATERIALIZED"])
+    {
+        as_query(tokens, view, end, edits);
     }
     if let (Some(recursive), Some(view)) = (place("RECURSIVE"), place("VIEW"))
         && before(recursive, &modifiers)

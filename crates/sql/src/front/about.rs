@@ -640,6 +640,7 @@ pub(super) fn identified(relations: &Relations<'_>) -> Result<HashMap<(i64, i64)
         let kind = match kinds.get(&number)?.as_str() {
             "r" | "p" => "table",
             "v" => "view",
+            "m" => "materialized view",
             "i" | "I" => "index",
             "S" => "sequence",
             _ => return None,

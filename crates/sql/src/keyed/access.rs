@@ -19,6 +19,7 @@ use freestone_storage::{ColumnType, TableSchema, Value};
 
 use super::is_readable;
 use crate::lower::Handle;
+use crate::run::may_read;
 use crate::scan::{ROW_ID, StoredTable};
 
 /// Most keys of one table.
@@ -132,6 +133,7 @@ impl<'p> Walk<'p> {
     ) -> Option<Access<'p>> {
         let handle = relation.handle.downcast_ref::<Handle>()?;
         let stored = handle.provider.downcast_ref::<StoredTable>()?;
+        may_read(stored.parts().0).ok()?;
         let (table, _) = stored.parts();
         let schema = &table.schema;
         if schema.partitioned.is_some() {

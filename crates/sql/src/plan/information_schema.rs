@@ -150,7 +150,8 @@ pub(crate) fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
 fn seen_tables<'a>(relations: &'a Relations<'_>, schema: &str) -> Vec<&'a Arc<Table>> {
     let rights = relations.own_rights();
     let mut tables = relations.snapshot.tables(schema);
-    tables.retain(|table| rights.sees(&table.id.into()));
+    // Materialized views are none of the standard's.
+    tables.retain(|table| rights.sees(&table.id.into()) && table.schema.materialized.is_none());
     tables
 }
 

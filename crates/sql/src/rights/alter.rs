@@ -177,7 +177,7 @@ fn dropped(
     rights.use_schema(catalog, &name.schema)?;
     let (schema, called) = (&name.schema, &name.name);
     let (word, object): (&str, Option<Object>) = match kind {
-        ObjectType::Table => (
+        ObjectType::Table | ObjectType::MaterializedView => (
             "table",
             catalog.table(schema, called).map(|table| table.id.into()),
         ),

@@ -8,6 +8,7 @@ use freestone_storage::{CatalogEdit, Table};
 
 use super::Run;
 use super::changes::Changes;
+use super::materialized::may_change;
 use crate::advisor::Watching;
 use crate::error::Result;
 use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
@@ -83,7 +84,8 @@ impl Run<'_> {
         tables: &[(Name, Arc<Table>)],
         written: Vec<Written>,
     ) -> Result<u64> {
-        for ((_, seen), written) in tables.iter().zip(&written) {
+        for ((name, seen), written) in tables.iter().zip(&written) {
+            may_change(name, seen)?;
             written.check_keys(seen, &self.snapshot.read_view(seen.id))?;
         }
         let view = |table| self.snapshot.read_view(table);

@@ -16,6 +16,7 @@ use freestone_storage::{TableOptions, TableSchema};
 use super::Run;
 use super::alter_parts::apart;
 use super::create::{is_of_pages, options_of};
+use super::materialized::may_alter;
 use crate::define::{SequenceChange, TableChange};
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
@@ -36,6 +37,12 @@ impl Run<'_> {
 
     pub(super) async fn alter_table(&self, alter: &AlterTable) -> Result<Outcome> {
         let name = table_name(&alter.name)?;
+        if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            alter
+                .operations
+                .iter()
+                .try_for_each(|one| may_alter(table, one))?;
+        }
         if alter.if_exists && self.is_free(&name) {
             return Ok(Outcome::done("ALTER TABLE"));
         }

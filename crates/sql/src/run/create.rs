@@ -7,7 +7,8 @@ use datafusion::sql::sqlparser::ast::{
     Statement as Ast, Value,
 };
 use freestone_storage::{
-    CatalogEdit, Column, NewBlock, OnCommit as Ending, PartitionOf, TableOptions, TableSchema,
+    CatalogEdit, Column, Materialized, NewBlock, OnCommit as Ending, PartitionOf, TableOptions,
+    TableSchema,
 };
 
 use super::Run;
@@ -28,12 +29,12 @@ use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
         let Some(parent) = &create.partition_of else {
-            return Box::pin(self.create_once(create)).await;
+            return Box::pin(self.create_once(create, None)).await;
         };
         let parent = table_name(parent)?;
         for attempt in 1.. {
             let run = self.absorbed_beside(&parent, None)?;
-            match Box::pin(run.create_once(create)).await {
+            match Box::pin(run.create_once(create, None)).await {
                 Err(error) if self.is_worth_again(&error, attempt) => {}
                 done => return done,
             }
@@ -41,7 +42,12 @@ impl Run<'_> {
         Err(Error::internal("a statement that was never run"))
     }
 
-    async fn create_once(&self, create: &CreateTable) -> Result<Outcome> {
+    /// Makes a table, or a materialized view.
+    pub(super) async fn create_once(
+        &self,
+        create: &CreateTable,
+        materialized: Option<Materialized>,
+    ) -> Result<Outcome> {
         refuse_clauses(create)?;
         let name = table_name(&create.name)?;
         let partitions = create.partition_by.is_some() || create.partition_of.is_some();
@@ -82,6 +88,7 @@ impl Run<'_> {
             declared.schema = self.schema_of_partition(&divided.parent);
         }
         declared.schema.on_commit = on_commit;
+        declared.schema.materialized = materialized;
         for column in &create.columns {
             match like(column) {
                 Some((other, options)) => declared.like(other, options)?,

@@ -114,13 +114,15 @@ impl Run<'_> {
                         if edit.catalog().view(schema, view).is_some() {
                             edit.drop_view(schema, view)?;
                         } else if edit.catalog().table(schema, view).is_some() {
-                            return Err(Error::new("42809", format!("\"{name}\" is not a view"))
-                                .at(name.position)
-                                .with_hint("use DROP TABLE to remove a table"));
+                            return Err(another(edit.catalog(), &name, "a view"));
                         } else if !if_exists {
                             let message = format!("view \"{name}\" does not exist");
                             return Err(Error::new("42P01", message).at(name.position));
                         }
+                    }
+                    ObjectType::MaterializedView => {
+                        let name = table_name(name)?;
+                        drop_materialized(edit, &name, *if_exists, *cascade)?;
                     }
                     ObjectType::Index => {
                         let name = table_name(name)?;
@@ -292,18 +294,57 @@ fn drop_tables(
 
 fn drop_table(edit: &mut CatalogEdit, name: &Name, if_exists: bool, cascade: bool) -> Result<()> {
     let (schema, table) = (&name.schema, &name.name);
-    if edit.catalog().table(schema, table).is_some() {
+    let known = edit.catalog().table(schema, table);
+    if known.is_some_and(|known| known.schema.materialized.is_none()) {
         edit.drop_table(schema, table, cascade)?;
-    } else if edit.catalog().view(schema, table).is_some() {
-        return Err(Error::new("42809", format!("\"{name}\" is not a table"))
-            .at(name.position)
-            .with_hint("use DROP VIEW to remove a view"));
-    } else if edit.catalog().sequence(schema, table).is_some() {
-        return Err(Error::new("42809", format!("\"{name}\" is not a table"))
-            .at(name.position)
-            .with_hint("use DROP SEQUENCE to remove a sequence"));
+    } else if is_something(edit.catalog(), name) {
+        return Err(another(edit.catalog(), name, "a table"));
     } else if !if_exists {
         return Err(unknown_table(edit.catalog(), name));
     }
     Ok(())
+}
+
+fn drop_materialized(
+    edit: &mut CatalogEdit,
+    name: &Name,
+    if_exists: bool,
+    cascade: bool,
+) -> Result<()> {
+    let (schema, view) = (&name.schema, &name.name);
+    let known = edit.catalog().table(schema, view);
+    if known.is_some_and(|known| known.schema.materialized.is_some()) {
+        edit.drop_table(schema, view, cascade)?;
+    } else if is_something(edit.catalog(), name) {
+        return Err(another(edit.catalog(), name, "a materialized view"));
+    } else if !if_exists {
+        let message = format!("materialized view \"{name}\" does not exist");
+        return Err(Error::new("42P01", message).at(name.position));
+    }
+    Ok(())
+}
+
+/// Whether there is a table, a view or a sequence of that name.
+fn is_something(catalog: &Catalog, name: &Name) -> bool {
+    let (schema, name) = (&name.schema, &name.name);
+    catalog.table(schema, name).is_some()
+        || catalog.view(schema, name).is_some()
+        || catalog.sequence(schema, name).is_some()
+}
+
+/// Something is of another kind than the one that is to be dropped.
+fn another(catalog: &Catalog, name: &Name, wanted: &str) -> Error {
+    let table = catalog.table(&name.schema, &name.name);
+    let view = catalog.view(&name.schema, &name.name);
+    let hint = match (table, view) {
+        (Some(table), _) if table.schema.materialized.is_some() => {
+            "Use DROP MATERIALIZED VIEW to remove a materialized view."
+        }
+        (Some(_), _) => "Use DROP TABLE to remove a table.",
+        (None, Some(_)) => "Use DROP VIEW to remove a view.",
+        (None, None) => "Use DROP SEQUENCE to remove a sequence.",
+    };
+    Error::new("42809", format!("\"{name}\" is not {wanted}"))
+        .at(name.position)
+        .with_hint(hint)
 }

@@ -45,6 +45,7 @@ mod like;
 mod literal;
 pub(crate) mod locking;
 mod maintenance;
+mod materialized;
 mod merge;
 mod partition;
 mod partition_bound;
@@ -96,6 +97,7 @@ use crate::utility::Utility;
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
+pub(crate) use materialized::{may_change, may_read};
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
 pub(crate) use sequence::drop_defaults;
@@ -208,9 +210,9 @@ impl Run<'_> {
     /// Each kind of statement has its future apart, so that none takes the room of the
     /// largest.
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
+        let catalog = self.snapshot.catalog();
+        self.rights(catalog).check(catalog, ast)?;
         if self.identity().is_limited() {
-            let catalog = self.snapshot.catalog();
-            self.rights(catalog).check(catalog, ast)?;
             let _ = self.checked.set(ast.clone());
         }
         if may_leave_blocks(ast) {

@@ -19,6 +19,7 @@ use freestone_storage::{
 use super::Run;
 use super::changes::with_ids;
 use super::key::{KeyCondition, KeyValues, column_of};
+use super::materialized::may_read;
 use crate::error::Result;
 use crate::names::{Name, fold, table_name};
 use crate::parameter::Parameter;
@@ -60,7 +61,7 @@ impl PointQuery {
         let Some(table) = snapshot.table(&name.schema, &name.name) else {
             return Ok(None);
         };
-        if table.schema.partitioned.is_some() {
+        if table.schema.partitioned.is_some() || may_read(table).is_err() {
             return Ok(None);
         }
         let alias = match alias {

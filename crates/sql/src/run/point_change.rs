@@ -20,6 +20,7 @@ use super::formula::Source;
 use super::insert::{is_simple, target_columns};
 use super::key::{KeyCondition, KeyValues};
 use super::literal::{is_default, plain_values};
+use super::materialized::may_change;
 use crate::error::Result;
 use crate::names::{Name, fold_part, table_name};
 use crate::parameter::Parameter;
@@ -211,7 +212,9 @@ fn insertion(snapshot: &Snapshot, insert: &Insert) -> Option<PointChange> {
         return None;
     };
     let name = table_name(written).ok()?;
-    let schema = Arc::clone(&snapshot.table(&name.schema, &name.name)?.schema);
+    let table = snapshot.table(&name.schema, &name.name)?;
+    may_change(&name, table).ok()?;
+    let schema = Arc::clone(&table.schema);
     let numbered = schema
         .columns
         .iter()
@@ -269,6 +272,7 @@ fn updating(
     ];
     let changed = Changed::of(&update.table, "UPDATE").ok()?;
     let table = snapshot.table(&changed.name.schema, &changed.name.name)?;
+    may_change(&changed.name, table).ok()?;
     let schema = &table.schema;
     let all: Vec<usize> = (0..schema.columns.len()).collect();
     let sought = Sought::of(table, &changed.called, update.selection.as_ref(), &all)?;
@@ -329,6 +333,7 @@ fn deletion(snapshot: &Snapshot, delete: &Delete) -> Option<PointChange> {
     };
     let changed = Changed::of(written, "DELETE").ok()?;
     let table = snapshot.table(&changed.name.schema, &changed.name.name)?;
+    may_change(&changed.name, table).ok()?;
     let sought = Sought::of(table, &changed.called, delete.selection.as_ref(), &[])?;
     (!more.contains(&true)).then(|| PointChange {
         schema: Arc::clone(&table.schema),

@@ -273,7 +273,7 @@ impl Run<'_> {
     pub(super) async fn any(&self, query: &str) -> Result<bool> {
         let ast = parse_one(query)?;
         let plan = self.logical(&ast).await?;
-        let physical = self.physical(&plan).await?;
+        let physical = self.physical_of_any(&plan).await?;
         let found = collect(physical, self.session.task_context()).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
@@ -439,7 +439,7 @@ impl Run<'_> {
         checked.checks.retain(|check| !check.unvalidated);
         let checks = ingest::Checks::of(self.expressions(), &checked, &table.name)?;
         let target = target.with_checks(checks);
-        let streams = ingest::assigned(&target, self.physical(&plan).await?)?;
+        let streams = ingest::assigned(&target, self.physical_of_any(&plan).await?)?;
         let blocks = ingest::write(self.state(), &target, streams)
             .await?
             .into_blocks();

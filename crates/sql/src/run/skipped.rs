@@ -143,7 +143,9 @@ fn dropped(kind: ObjectType, names: &[ObjectName], catalog: &Catalog) -> Result<
                 continue;
             }
             let found = match kind {
-                ObjectType::Table => catalog.table(schema, relation).is_some(),
+                ObjectType::Table | ObjectType::MaterializedView => {
+                    catalog.table(schema, relation).is_some()
+                }
                 ObjectType::View => catalog.view(schema, relation).is_some(),
                 ObjectType::Index => catalog.index(schema, relation).is_some(),
                 ObjectType::Sequence => catalog.sequence(schema, relation).is_some(),

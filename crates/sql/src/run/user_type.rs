@@ -445,6 +445,16 @@ impl Run<'_> {
                 }
                 Ok(Outcome::done("ALTER TABLE"))
             }
+            Definition::Refresh {
+                name,
+                concurrently,
+                empty,
+            } => Box::pin(self.refresh(&named(name)?, (*concurrently, *empty))).await,
+            Definition::AlterMaterialized {
+                name,
+                if_exists,
+                change,
+            } => Box::pin(self.alter_materialized(&named(name)?, *if_exists, change)).await,
             Definition::AlterTable {
                 view,
                 name,

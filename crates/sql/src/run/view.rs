@@ -18,6 +18,9 @@ use crate::statement::parse_one;
 impl Run<'_> {
     pub(super) async fn create_view(&self, view: &CreateView) -> Result<Outcome> {
         refuse_clauses(view)?;
+        if view.materialized {
+            return Box::pin(self.create_materialized(view)).await;
+        }
         let name = table_name(&view.name)?;
         let sql = view_sql(view, &name.name);
         let ast = parse_one(&sql)?;
@@ -95,7 +98,7 @@ fn keeps_columns(before: &Logical, after: &Logical) -> Result<()> {
 }
 
 /// The view's query, with its column list folded in.
-fn view_sql(view: &CreateView, name: &str) -> String {
+pub(super) fn view_sql(view: &CreateView, name: &str) -> String {
     let query = query_text(view);
     if view.columns.is_empty() {
         return query;
@@ -128,7 +131,6 @@ fn is_same(written: &str, text: &str) -> bool {
 
 fn refuse_clauses(view: &CreateView) -> Result<()> {
     let clauses = [
-        (view.materialized, "MATERIALIZED"),
         (view.temporary, "TEMPORARY"),
         (view.secure, "SECURE"),
         (view.or_alter, "OR ALTER"),
@@ -140,7 +142,10 @@ fn refuse_clauses(view: &CreateView) -> Result<()> {
             view.comment.is_some() && written_query(view).is_none(),
             "COMMENT",
         ),
-        (view.options != CreateTableOptions::None, "WITH options"),
+        (
+            !view.materialized && view.options != CreateTableOptions::None,
+            "WITH options",
+        ),
     ];
     match clauses.iter().find(|(present, _)| *present) {
         Some((_, clause)) => Err(Error::unsupported(format!(
@@ -150,7 +155,7 @@ fn refuse_clauses(view: &CreateView) -> Result<()> {
     }
 }
 
-fn refuse_files(ast: &Ast) -> Result<()> {
+pub(super) fn refuse_files(ast: &Ast) -> Result<()> {
     let found = visit_relations(ast, |relation| match file_name(relation) {
         Some(file) => ControlFlow::Break(file.to_owned()),
         None => ControlFlow::Continue(()),

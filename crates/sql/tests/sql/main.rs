@@ -41,6 +41,7 @@ mod lending;
 mod limits;
 mod load;
 mod locking;
+mod materialized;
 mod migrations;
 mod partitioned;
 mod partitions;

@@ -240,6 +240,18 @@ pub struct TableSchema {
     /// Whether foreign keys from and to it are left alone: DISABLE TRIGGER ALL.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unreferenced: bool,
+    /// The query whose rows it has, if it is a materialized view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub materialized: Option<Materialized>,
+}
+
+/// A materialized view: its rows are those of a query, as of its last REFRESH.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Materialized {
+    /// The query.
+    pub query: String,
+    /// Whether it has rows to read; WITH NO DATA leaves it without.
+    pub populated: bool,
 }
 
 /// What becomes of a temporary table when a transaction commits, unless it stays as it is.

@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::delta::Fragment;
 use crate::error::{Error, Result};
 use crate::ids::TableId;
-use crate::schema::{Column, Comments, Identity, Key, TableOptions, TableSchema};
+use crate::schema::{Column, Comments, Identity, Key, Materialized, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
 
@@ -101,6 +101,18 @@ impl CatalogEdit {
         self.change(table, |table| {
             let mut schema = (*table.schema).clone();
             schema.unreferenced = unreferenced;
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })
+    }
+
+    /// Sets the query whose rows a table has, if it is a materialized view.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone.
+    pub fn set_materialized(&mut self, table: TableId, view: Materialized) -> Result<()> {
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            schema.materialized = Some(view);
             Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
         })
     }

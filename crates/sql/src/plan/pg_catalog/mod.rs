@@ -186,6 +186,7 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
             objects::rows_of_tables(relations, facts, false);
         }
         "pg_views" => objects::views(relations, facts),
+        "pg_matviews" => objects::materialized(relations, facts),
         "pg_indexes" => keys::index_texts(relations, facts),
         "pg_index" => keys::indexes(relations, facts),
         "pg_description" => comments::descriptions(relations, facts),

@@ -246,11 +246,12 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
     all
 }
 
-/// The letter for a table, a partitioned table or a view.
+/// The letter for a table, a partitioned table, a view or a materialized one.
 fn kind_of(schema: Option<&TableSchema>) -> &'static str {
     match schema {
         None => "v",
         Some(schema) if schema.partitioned.is_some() => "p",
+        Some(schema) if schema.materialized.is_some() => "m",
         Some(_) => "r",
     }
 }
@@ -331,7 +332,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
         };
         // PostgreSQL says -1 where it does not know.
         let rows = if one.readable { rows as i64 } else { -1 };
-        let text = one.definition.as_deref().filter(|_| one.readable);
+        let view = stored.and_then(|table| table.schema.materialized.as_ref());
+        let text = one.definition.as_deref();
+        let text = text.or(view.map(|view| view.query.as_str()));
+        let text = text.filter(|_| one.readable);
         facts.add([
             ("oid", one.number.into()),
             ("relname", one.name.as_str().into()),
@@ -354,7 +358,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 }
                 .into(),
             ),
-            ("relhasrules", stored.is_none().into()),
+            ("relhasrules", (stored.is_none() || view.is_some()).into()),
             ("relkind", kind_of(schema.map(AsRef::as_ref)).into()),
             (
                 "relispartition",
@@ -418,7 +422,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("relnatts", (index.columns.len() as i64).into()),
                 ("relpersistence", persistence.into()),
                 ("relreplident", "n".into()),
-                ("relispopulated", true.into()),
+                (
+                    "relispopulated",
+                    view.is_none_or(|view| view.populated).into(),
+                ),
             ]);
         }
     }
@@ -589,7 +596,9 @@ pub(super) fn defaults(relations: &Relations<'_>, facts: &mut Facts) {
 /// Tables by their names.
 pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
-        if let Some(table) = &one.table {
+        if let Some(table) = &one.table
+            && table.schema.materialized.is_none()
+        {
             facts.add([
                 ("schemaname", shown_schema(&one.schema).into()),
                 ("tablename", one.name.as_str().into()),
@@ -597,6 +606,31 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
                 ("hasindexes", (!table.schema.indexes.is_empty()).into()),
             ]);
         }
+    }
+}
+
+/// Materialized views.
+pub(super) fn materialized(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        let Some(table) = &one.table else { continue };
+        let Some(view) = &table.schema.materialized else {
+            continue;
+        };
+        let text = match one.readable {
+            true => format!("{};", view.query),
+            false => String::new(),
+        };
+        facts.add([
+            ("schemaname", shown_schema(&one.schema).into()),
+            ("matviewname", one.name.as_str().into()),
+            (
+                "matviewowner",
+                owner_name(relations, &table.id.into()).into(),
+            ),
+            ("hasindexes", (!table.schema.indexes.is_empty()).into()),
+            ("ispopulated", view.populated.into()),
+            ("definition", text.into()),
+        ]);
     }
 }
 
