@@ -431,7 +431,13 @@ impl Binder<'_> {
             Err(error) => {
                 let function = match idents {
                     [relation, name] if error.sqlstate == "42703" => {
+                        // A field is known by the name that the query gives its column.
+                        let is_field = |row: &Expr| {
+                            matches!(&row.ty, Type::Record(fields)
+                                if fields.iter().any(|(field, _)| *field == fold(name)))
+                        };
                         let row = self.relation_row(&fold(relation));
+                        let row = row.filter(|row| !is_field(row));
                         row.and_then(|row| self.attribute(&fold(name), row))
                     }
                     _ => None,

@@ -278,9 +278,9 @@ impl Binder<'_> {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
             let (left_type, right_type) = (a.ty.base(), b.ty.base());
+            let pair = self.unified(vec![a.clone(), b.clone()], "JOIN/USING")?;
             // The types that are compared are the columns' own: there may be no such operator.
-            conditions.push(self.binary("=", a.clone(), b.clone())?);
-            let pair = self.unified(vec![a, b], "JOIN/USING")?;
+            conditions.push(self.binary("=", a, b)?);
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
             let ty = a.ty.clone();
