@@ -18,13 +18,13 @@ macro_rules! oids {
 oids! {
     UNKNOWN 0 BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
     OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
-    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 NUMERIC 1700
+    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
     REGPROCEDURE 2202 REGNAMESPACE 4089 REGROLE 4096 REGCOLLATION 4191
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 30] = [
+const ARRAYS: [(Oid, u32, &str); 32] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -41,6 +41,8 @@ const ARRAYS: [(Oid, u32, &str); 30] = [
     (Oid::TIMESTAMPTZ, 1185, "TIMESTAMP WITH TIME ZONE[]"),
     (Oid::NUMERIC, 1231, "DECIMAL(38,10)[]"),
     (Oid::UUID, 2951, "UUID[]"),
+    (Oid::BIT, 1561, "\"bit\"[]"),
+    (Oid::VARBIT, 1563, "BIT VARYING[]"),
     (Oid::JSON, 199, "TEXT[]"),
     (Oid::NAME, 1003, "TEXT[]"),
     (Oid::REGPROC, 1008, "TEXT[]"),
@@ -58,7 +60,7 @@ const ARRAYS: [(Oid, u32, &str); 30] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 35] = [
+const NAMES: [(&str, Oid); 38] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -74,6 +76,9 @@ const NAMES: [(&str, Oid); 35] = [
     ("\"char\"", Oid::CHAR),
     ("name", Oid::NAME),
     ("bytea", Oid::BYTEA),
+    ("bit", Oid::BIT),
+    ("\"bit\"", Oid::BIT),
+    ("bit varying", Oid::VARBIT),
     ("date", Oid::DATE),
     ("time without time zone", Oid::TIME),
     ("time with time zone", Oid::TIMETZ),
@@ -285,6 +290,8 @@ impl Oid {
             Self::INTERVAL => "INTERVAL",
             Self::TIMETZ => "TIME WITH TIME ZONE",
             Self::UUID => "UUID",
+            Self::BIT => "\"bit\"",
+            Self::VARBIT => "BIT VARYING",
             // Numbers keep the digits they have; texts are literals.
             Self::UNKNOWN | Self::UNKNOWN_TEXT | Self::NUMERIC => return Ok(None),
             Self::TEXT | Self::VARCHAR | Self::BPCHAR | Self::JSON | Self::JSONB => {
@@ -352,6 +359,10 @@ mod tests {
             ("jsonb[]", 3807, -1, -1),
             ("interval[]", 1187, -1, -1),
             ("oid", 26, 4, -1),
+            ("bit(4)", 1560, -1, 4),
+            ("\"bit\"", 1560, -1, -1),
+            ("bit(4)[]", 1561, -1, 4),
+            ("bit varying(7)", 1562, -1, 7),
             ("regclass", 2205, 4, -1),
             ("record", 2249, -1, -1),
             ("name", 19, 64, -1),

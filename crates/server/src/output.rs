@@ -274,6 +274,10 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
                 out.put_slice(values.value(row).as_bytes());
             })
         }
+        (DataType::Utf8View, Oid::BIT | Oid::VARBIT) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| bits(values.value(row), out))
+        }
         (DataType::Int64, oid) if oid.is_object() => {
             let values = array.as_primitive::<Int64Type>();
             Box::new(move |row, out| out.put_u32(values.value(row) as u32))
@@ -286,6 +290,18 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
             None => record(array),
         },
         _ => binary_of_kind(array),
+    }
+}
+
+/// Zeros and ones in binary: how many there are, then eight in each byte.
+fn bits(digits: &str, out: &mut BytesMut) {
+    out.put_i32(digits.len() as i32);
+    for eight in digits.as_bytes().chunks(8) {
+        let ones = eight
+            .iter()
+            .enumerate()
+            .filter(|(_, digit)| **digit == b'1');
+        out.put_u8(ones.fold(0, |byte, (at, _)| byte | 0x80 >> at));
     }
 }
 

@@ -133,6 +133,7 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         Oid::TIMESTAMP => sized(8).and_then(|micros| timestamp(micros, None)),
         Oid::TIMESTAMPTZ => sized(8).and_then(|micros| timestamp(micros, Some("+00:00"))),
         Oid::INTERVAL => interval(bytes),
+        Oid::BIT | Oid::VARBIT => bits(bytes),
         Oid::JSONB => match bytes {
             // The version of its form.
             [1, text @ ..] => std::str::from_utf8(text)
@@ -143,6 +144,21 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         oid if oid.is_array() => arrays::read(bytes)?,
         _ => string(),
     })
+}
+
+/// The zeros and ones of a bit string: how many there are, then eight in each byte.
+fn bits(bytes: &[u8]) -> Option<Parameter> {
+    let (length, bytes) = bytes.split_at_checked(4)?;
+    let length = i32::from_be_bytes(length.try_into().ok()?);
+    let length = usize::try_from(length).ok()?;
+    if bytes.len() != length.div_ceil(8) {
+        return None;
+    }
+    let digit = |at: usize| match bytes[at / 8] >> (7 - at % 8) & 1 {
+        0 => '0',
+        _ => '1',
+    };
+    Some(Parameter::Text((0..length).map(digit).collect()))
 }
 
 fn uuid(bytes: &[u8]) -> String {
@@ -228,11 +244,15 @@ mod tests {
             (Oid::NUMERIC, &[0; 7]),
             (Oid::TEXT, &[0xff]),
             (Oid::JSONB, &[2, b'1']),
+            (Oid::BIT, &[0, 0, 0, 9, 0xff]),
+            (Oid::VARBIT, &[0xff, 0xff, 0xff, 0xff]),
             (Oid::TIME, &[0xff; 8]),
             (Oid::TIMESTAMP, &i64::MAX.to_be_bytes()),
         ] {
             assert_eq!(read(oid, bytes), None, "{oid:?}");
         }
+        assert_eq!(text(Oid::BIT, &[0, 0, 0, 9, 0xa5, 0x80]), "101001011");
+        assert_eq!(text(Oid::VARBIT, &[0; 4]), "");
         assert_eq!(
             read(Oid::FLOAT4, &0.1_f32.to_be_bytes()),
             Some(Parameter::Double(0.1))

@@ -382,8 +382,8 @@ impl Binder<'_> {
         if *from != Type::Unknown && self.cast(from, &to, Coercion::Assignment).is_err() {
             let message = format!(
                 "column \"{name}\" is of type {} but expression is of type {}",
-                to.base(),
-                from.base()
+                to.standard_name(),
+                from.standard_name()
             );
             return Err(Error::new("42804", message)
                 .with_hint("You will need to rewrite or cast the expression."));

@@ -7,6 +7,7 @@ use sqlparser::ast::{Value, ValueWithSpan};
 
 use super::{Binder, at};
 use crate::error::{Error, Result};
+use crate::functions::bits_of_hex;
 use crate::plan::{Expr, ExprKind};
 use crate::types::{DECIMAL_DIGITS, Type};
 use crate::values::Numeric;
@@ -52,9 +53,11 @@ impl Binder<'_> {
                 }
                 Expr::new(ExprKind::Parameter(number), known.unwrap_or(Type::Unknown))
             }
-            Value::SingleQuotedByteStringLiteral(_) | Value::HexStringLiteral(_) => {
-                return Err(Error::unsupported("bit strings are not supported").at(place));
-            }
+            Value::SingleQuotedByteStringLiteral(digits) => Expr::text(digits, Type::Bit(None)),
+            Value::HexStringLiteral(digits) => Expr::text(
+                &bits_of_hex(digits).map_err(|error| error.at(place))?,
+                Type::Bit(None),
+            ),
             _ => return Err(Error::unsupported("this literal is not supported").at(place)),
         })
     }

@@ -72,7 +72,7 @@ pub use coerce::Coercion;
 pub use domain::Domain;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use naming::name_of_expression;
-pub use types::{many_digits, written_digits, written_fields, written_type};
+pub use types::{bits, many_digits, written_digits, written_fields, written_type};
 
 /// A relation as a statement names it.
 #[derive(Debug)]

@@ -12,6 +12,8 @@ use crate::values::datetime::{SpanField, SpanFields};
 
 /// Longest VARCHAR(n) and CHAR(n), as in PostgreSQL.
 const LENGTH_MAX: u64 = 10_485_760;
+/// Longest BIT(n) and BIT VARYING(n), as in PostgreSQL.
+const BITS_MAX: u64 = 83_886_080;
 /// Most digits of a NUMERIC, and its greatest scale, as in PostgreSQL.
 const DIGITS_MAX: u64 = 1000;
 
@@ -91,6 +93,10 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
                 None | Some("pg_catalog") if last == "char" && (quoted || schema.is_some()) => {
                     Some(Type::CatalogChar)
                 }
+                // In quotes it is BIT of any length.
+                None | Some("pg_catalog") if last == "bit" && (quoted || schema.is_some()) => {
+                    Some(Type::Bit(None))
+                }
                 None | Some("pg_catalog") if quoted && is_keyword(&last) => None,
                 None | Some("pg_catalog") => named(&last),
                 Some(_) => None,
@@ -106,9 +112,8 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
                 _ => return Err(no_modifiers(&name.to_string())),
             }
         }
-        D::Bit(_) | D::BitVarying(_) => {
-            return Err(Error::unsupported("bit strings are not supported"));
-        }
+        D::Bit(n) => Type::Bit(Some(bits("bit", *n)?.unwrap_or(1))),
+        D::BitVarying(n) | D::VarBit(n) => Type::VarBit(bits("varbit", *n)?),
         other => return Err(no_such_type(&other.to_string())),
     })
 }
@@ -119,6 +124,7 @@ fn modified(ty: &Type, modifier: &str, name: &sqlparser::ast::ObjectName) -> Res
     Ok(match (ty, number) {
         (Type::Char(_), Some(n)) => Type::Char(Some(n)),
         (Type::Varchar(_), Some(n)) => Type::Varchar(Some(n)),
+        (Type::Bit(_), Some(n)) => Type::Bit(bits("bit", Some(n.into()))?),
         (Type::TimestampTz(_), Some(n)) => Type::TimestampTz(seconds("TIMESTAMP", Some(n.into()))?),
         (Type::TimeTz(_), Some(n)) => Type::TimeTz(seconds("TIME", Some(n.into()))?),
         _ => return Err(no_modifiers(&name.to_string())),
@@ -287,19 +293,32 @@ pub fn written_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -
     SpanFields { first, last, ..all }
 }
 
+/// The length that a BIT or a BIT VARYING is written with.
+///
+/// # Errors
+/// `22023` if it is out of range.
+pub fn bits(kind: &str, length: Option<u64>) -> Result<Option<u32>> {
+    length.map_or(Ok(None), |length| within(kind, length, BITS_MAX))
+}
+
 fn length(kind: &str, length: Option<&CharacterLength>) -> Result<Option<u32>> {
     let Some(CharacterLength::IntegerLength { length, unit: _ }) = length else {
         return Ok(None);
     };
-    match *length {
-        0 => Err(Error::new(
+    within(kind, *length, LENGTH_MAX)
+}
+
+/// A length of at least one.
+fn within(kind: &str, length: u64, most: u64) -> Result<Option<u32>> {
+    match u32::try_from(length) {
+        Ok(0) => Err(Error::new(
             "22023",
             format!("length for type {kind} must be at least 1"),
         )),
-        1..=LENGTH_MAX => Ok(Some(*length as u32)),
+        Ok(number) if length <= most => Ok(Some(number)),
         _ => Err(Error::new(
             "22023",
-            format!("length for type {kind} cannot exceed {LENGTH_MAX}"),
+            format!("length for type {kind} cannot exceed {most}"),
         )),
     }
 }

@@ -107,6 +107,8 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Varchar(_)
             | Type::Char(_)
             | Type::CatalogChar
+            | Type::Bit(_)
+            | Type::VarBit(_)
             | Type::Name
             | Type::Enum(_)
             | Type::Uuid

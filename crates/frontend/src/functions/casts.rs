@@ -69,6 +69,8 @@ pub(super) fn register(c: &mut Catalogue) {
         Type::Json,
         Type::Jsonb,
         Type::JsonPath,
+        Type::Bit(None),
+        Type::VarBit(None),
     ] {
         for text in [&varchar, &char, &Type::Name] {
             c.cast(ty.clone(), text.clone(), Assignment, by_text());

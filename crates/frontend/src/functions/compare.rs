@@ -96,6 +96,8 @@ pub(super) fn register(c: &mut Catalogue) {
             (Type::Text, Type::Text),
             (bpchar.clone(), bpchar),
             (Type::CatalogChar, Type::CatalogChar),
+            (Type::Bit(None), Type::Bit(None)),
+            (Type::VarBit(None), Type::VarBit(None)),
             (Type::Name, Type::Name),
             (Type::Name, Type::Text),
             (Type::Text, Type::Name),

@@ -18,6 +18,7 @@ pub(crate) mod testing;
 
 pub mod arrays;
 mod binary;
+mod bits;
 pub mod boolean;
 mod casts;
 mod compare;
@@ -51,6 +52,7 @@ use crate::types::Type;
 use kernel::Kernel;
 
 pub use binary::read_bytes;
+pub use bits::{check_length as check_bits, of_hex as bits_of_hex};
 pub use numeric::read_oid;
 pub use resolve::{
     Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
@@ -473,13 +475,14 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 20] = [
+const CHAPTERS: [(&str, Register); 21] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
     ("Mathematics", math::register),
     ("Strings", strings::register),
     ("Binary strings", binary::register),
+    ("Bit strings", bits::register),
     ("Patterns", patterns::register),
     ("Format", format::register),
     ("Formatting of numbers", formatting::register),

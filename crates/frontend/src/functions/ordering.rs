@@ -74,6 +74,8 @@ fn values(ty: &Type) -> Result<Comparator> {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Bit(_)
+        | Type::VarBit(_)
         | Type::Name => natural::<Str>(),
         Type::Jsonb => compared::<Str>(json::compare),
         Type::Enum(of) => {

@@ -179,6 +179,8 @@ pub(super) fn is_exact(ty: &Type) -> bool {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Bit(_)
+        | Type::VarBit(_)
         | Type::Name
         | Type::Enum(_) => true,
         Type::Bytea | Type::Uuid | Type::Date => true,

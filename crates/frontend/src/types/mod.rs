@@ -13,6 +13,7 @@
 //! | TEXT, VARCHAR, CHAR, NAME, enumerations | `Utf8View`; CHAR(n) without its trailing blanks |
 //! | JSON, JSONB, JSONPATH | `Utf8View`; JSONB in its normal form |
 //! | BYTEA | `BinaryView` |
+//! | BIT, BIT VARYING | `Utf8View`: zeros and ones, whose order as texts is theirs |
 //! | DATE | `Date32` |
 //! | TIME | `Time64(Microsecond)` |
 //! | TIMETZ | `FixedSizeBinary(12)`: microseconds (i64) and seconds west of UTC (i32), little-endian |
@@ -159,6 +160,10 @@ pub enum Type {
     Name,
     /// BYTEA.
     Bytea,
+    /// BIT(n); without n of any length.
+    Bit(Option<u32>),
+    /// BIT VARYING(n).
+    VarBit(Option<u32>),
     /// DATE.
     Date,
     /// TIME, with digits of seconds.
@@ -260,6 +265,7 @@ pub enum Category {
     String,
     DateTime,
     Timespan,
+    BitString,
     Array,
     Composite,
     Enum,
@@ -280,12 +286,14 @@ impl Type {
         }))
     }
 
-    /// The type with texts of any length in the place of those with a length, in arrays and
-    /// records, too.
+    /// The type with texts and bit strings of any length in the place of those with a length, in
+    /// arrays and records, too.
     pub fn without_length(&self) -> Type {
         match self {
             Type::Varchar(_) => Type::Varchar(None),
             Type::Char(_) => Type::Char(None),
+            Type::Bit(_) => Type::Bit(None),
+            Type::VarBit(_) => Type::VarBit(None),
             Type::Array(element) => element.without_length().array(),
             Type::Record(fields) => Type::Record(fields.map(Type::without_length)),
             other => other.clone(),
@@ -309,6 +317,8 @@ impl Type {
             Type::Numeric(_) => Type::Numeric(None),
             Type::Varchar(_) => Type::Varchar(None),
             Type::Char(_) => Type::Char(None),
+            Type::Bit(_) => Type::Bit(None),
+            Type::VarBit(_) => Type::VarBit(None),
             Type::Time(_) => Type::Time(None),
             Type::TimeTz(_) => Type::TimeTz(None),
             Type::Timestamp(_) => Type::Timestamp(None),
@@ -332,6 +342,7 @@ impl Type {
     pub fn standard_name(&self) -> String {
         match self {
             Type::Char(_) => "character".to_owned(),
+            Type::Bit(_) => "bit".to_owned(),
             Type::Array(element) => format!("{}[]", element.innermost().standard_name()),
             ty => ty.base().to_string(),
         }
@@ -365,6 +376,7 @@ impl Type {
             | Type::Timestamp(_)
             | Type::TimestampTz(_) => Category::DateTime,
             Type::Interval => Category::Timespan,
+            Type::Bit(_) | Type::VarBit(_) => Category::BitString,
             Type::Array(_) | Type::Int2Vector | Type::OidVector => Category::Array,
             Type::Record(_) => Category::Composite,
             Type::Enum(_) => Category::Enum,
@@ -388,6 +400,7 @@ impl Type {
                 | Type::Text
                 | Type::TimestampTz(_)
                 | Type::Interval
+                | Type::VarBit(_)
         )
     }
 
@@ -460,6 +473,10 @@ impl fmt::Display for Type {
             Type::Varchar(n) => length(f, "character varying", n),
             Type::Char(None) => f.write_str("bpchar"),
             Type::Char(n) => length(f, "character", n),
+            // Without quotes it would be BIT(1).
+            Type::Bit(None) => f.write_str("\"bit\""),
+            Type::Bit(n) => length(f, "bit", n),
+            Type::VarBit(n) => length(f, "bit varying", n),
             Type::Time(n) => digits(f, "time", n, " without time zone"),
             Type::TimeTz(n) => digits(f, "time", n, " with time zone"),
             Type::Timestamp(n) => digits(f, "timestamp", n, " without time zone"),
@@ -491,6 +508,8 @@ impl Type {
             Type::Char(_) => "character",
             Type::Name => "name",
             Type::Bytea => "bytea",
+            Type::Bit(_) => "bit",
+            Type::VarBit(_) => "bit varying",
             Type::Date => "date",
             Type::Time(_) => "time without time zone",
             Type::TimeTz(_) => "time with time zone",

@@ -21,6 +21,8 @@ pub fn named(name: &str) -> Option<Type> {
         "char" | "character" => Type::Char(Some(1)),
         "name" => Type::Name,
         "bytea" | "blob" => Type::Bytea,
+        "bit" => Type::Bit(Some(1)),
+        "varbit" => Type::VarBit(None),
         "date" => Type::Date,
         "time" => Type::Time(None),
         "timetz" => Type::TimeTz(None),
@@ -72,6 +74,9 @@ pub fn formatted(name: &str) -> Option<Type> {
         ("character", _) => Type::Char(Some(first.unwrap_or(1))),
         ("bpchar", _) => Type::Char(first),
         ("\"char\"", _) => Type::CatalogChar,
+        ("bit", _) => Type::Bit(Some(first.unwrap_or(1))),
+        ("\"bit\"", _) => Type::Bit(None),
+        ("bit varying", _) => Type::VarBit(first),
         ("numeric", [precision, scale]) => Type::numeric(*precision, *scale),
         ("double precision", _) => Type::Float8,
         ("time without time zone", _) => Type::Time(digits),
@@ -109,6 +114,9 @@ mod tests {
             Type::Interval,
             Type::Jsonb,
             Type::Name,
+            Type::Bit(None),
+            Type::Bit(Some(4)).array(),
+            Type::VarBit(Some(7)),
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");
         }

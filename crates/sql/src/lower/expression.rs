@@ -126,6 +126,8 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Bit(_)
+        | Type::VarBit(_)
         | Type::Name
         | Type::Bytea
         | Type::Date

@@ -461,7 +461,8 @@ impl Described {
     pub(super) fn bytes(&self) -> Option<i32> {
         let texts = ["text", "varchar", "bpchar"];
         let whole = texts.contains(&self.short.as_str()).then_some(1 << 30);
-        self.length.map(|length| length.saturating_mul(4)).or(whole)
+        let length = self.length.filter(|_| whole.is_some());
+        length.map(|length| length.saturating_mul(4)).or(whole)
     }
 
     /// A column of a type.
@@ -471,7 +472,10 @@ impl Described {
         position: i32,
     ) -> Self {
         let length = match ty {
-            Type::Varchar(Some(length)) | Type::Char(Some(length)) => i32::try_from(*length).ok(),
+            Type::Varchar(Some(length))
+            | Type::Char(Some(length))
+            | Type::Bit(Some(length))
+            | Type::VarBit(Some(length)) => i32::try_from(*length).ok(),
             _ => None,
         };
         let (precision, radix, scale) = match ty {
@@ -595,7 +599,6 @@ fn standard_name(ty: &Type) -> String {
         Type::Array(_) => "ARRAY".to_owned(),
         Type::Enum(_) => "USER-DEFINED".to_owned(),
         Type::Record(fields) if fields.name().is_some() => "USER-DEFINED".to_owned(),
-        Type::Char(_) => "character".to_owned(),
-        other => other.to_string(),
+        other => other.standard_name(),
     }
 }

@@ -228,8 +228,9 @@ type Takes = fn(&Type) -> bool;
 
 /// Operator classes whose order is the type's own, and the types they are for. Texts are in the
 /// order of their bytes, so that those for patterns are no other.
-const CLASSES: [(&str, Takes); 27] = [
+const CLASSES: [(&str, Takes); 29] = [
     ("array_ops", |ty| matches!(ty, Type::Array(_))),
+    ("bit_ops", |ty| matches!(ty, Type::Bit(_))),
     ("bool_ops", |ty| *ty == Type::Bool),
     ("bpchar_ops", |ty| matches!(ty, Type::Char(_))),
     ("bpchar_pattern_ops", |ty| matches!(ty, Type::Char(_))),
@@ -254,6 +255,7 @@ const CLASSES: [(&str, Takes); 27] = [
     ("timestamp_ops", |ty| matches!(ty, Type::Timestamp(_))),
     ("timestamptz_ops", |ty| matches!(ty, Type::TimestampTz(_))),
     ("uuid_ops", |ty| *ty == Type::Uuid),
+    ("varbit_ops", |ty| matches!(ty, Type::VarBit(_))),
     ("varchar_ops", is_text),
     ("varchar_pattern_ops", is_text),
 ];

@@ -73,8 +73,9 @@ impl KeyCondition {
                 Term::Given(given) => given,
                 Term::Parameter(number) => parameters.get(*number)?,
             };
-            if schema.columns[*column].declared.is_some() {
-                // The front reads labels, and refuses what is none.
+            let known = &schema.columns[*column];
+            if known.declared.is_some() || known.family() > 0 {
+                // The front reads labels and digits, and refuses what is none.
                 return None;
             }
             if *given == Parameter::Null {

@@ -31,6 +31,7 @@ use crate::names::{Name, fold, position, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
 use crate::plan::relations::unknown_table;
 use crate::statement::parse_one;
+use crate::types::type_held;
 
 /// Times that a table may change under the statement.
 const ATTEMPTS: usize = 5;
@@ -356,10 +357,18 @@ impl Run<'_> {
             let seen = self.snapshot.timestamp();
             return self.edit(|edit| Ok(edit.retype(table, seen, schema, Vec::new())?));
         }
+        // Lengths are checked where values are stored; a cast would cut what is too long.
+        let new = &schema.columns[column];
+        let held = type_held(new);
+        let any = held.without_length();
+        let to = match new.declared.is_none() && any != held {
+            true => any.to_string(),
+            false => kind.to_string(),
+        };
         let value = |number: usize, c: &Column| match (number == column, using) {
             (false, _) => value_of(c),
             (true, Some(using)) => format!("({})", printed(using)),
-            (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
+            (true, None) => format!("CAST({} AS {to})", quoted(&c.name)),
         };
         self.with_rows(name, table, schema, &value).await
     }
@@ -375,8 +384,8 @@ impl Run<'_> {
     ) -> Result<()> {
         let (old, new) = (&table.schema.columns[column], &schema.columns[column]);
         let after = |of: &Table, at: usize| match of.id == table.id {
-            true => schema.columns.get(at).map(|column| column.kind),
-            false => of.schema.columns.get(at).map(|column| column.kind),
+            true => schema.columns.get(at).cloned(),
+            false => of.schema.columns.get(at).cloned(),
         };
         for (_, child) in self.snapshot.all_tables() {
             for key in &child.schema.foreign_keys {
@@ -389,7 +398,8 @@ impl Run<'_> {
                         || parent.id == table.id && **other == column
                 };
                 for (own, other) in own.filter(of_column) {
-                    if !(cast && keeps_values(&old.kind, &new.kind)) {
+                    let kept = old.family() == new.family() && keeps_values(&old.kind, &new.kind);
+                    if !(cast && kept) {
                         let message = format!("column \"{}\" is part of a foreign key", old.name);
                         return Err(
                             Error::unsupported(message).with_hint("drop the constraint first")

@@ -123,10 +123,13 @@ impl Declared<'_> {
                 matches!(ty, Type::Enum(_)).then_some(ty)
             };
             let alike = enumeration(own) == enumeration(parent);
-            if !alike || !comparable(&own.kind, &parent.kind) {
+            if !alike || !comparable(own, parent) {
                 let message = format!(
                     "foreign key columns \"{}\" and \"{}\" are of different types: {} and {}",
-                    own.name, parent.name, own.kind, parent.kind
+                    own.name,
+                    parent.name,
+                    own.type_name(),
+                    parent.type_name()
                 );
                 return Err(Error::new("42804", message));
             }
@@ -174,7 +177,11 @@ pub(super) fn deferral(written: Option<&ConstraintCharacteristics>) -> Result<De
 }
 
 /// Whether equal values of both types are stored alike, as look-ups need.
-pub(super) fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
+pub(super) fn comparable(own: &Column, parent: &Column) -> bool {
+    if own.family() != parent.family() {
+        return false;
+    }
+    let (own, parent) = (&own.kind, &parent.kind);
     let whole = |kind: &ColumnType| {
         matches!(
             kind,

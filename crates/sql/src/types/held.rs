@@ -24,6 +24,8 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Text, Some(Modifier::JsonPath)) => Type::JsonPath,
         (Type::Text, Some(Modifier::InternalChar)) => Type::CatalogChar,
         (Type::Int8, Some(Modifier::Oid)) => Type::Oid,
+        (Type::Text, Some(Modifier::Bit(length))) => Type::Bit(length),
+        (Type::Text, Some(Modifier::BitVarying(length))) => Type::VarBit(length),
         (held, _) => held,
     }
 }

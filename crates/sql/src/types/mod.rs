@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, ObjectName,
     TimezoneInfo,
 };
-use freestone_frontend::bind::{many_digits, written_digits, written_fields};
+use freestone_frontend::bind::{bits, many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
@@ -90,13 +90,18 @@ pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Modifie
             ("jsonpath", _) => Some(Modifier::JsonPath),
             ("oid" | "xid", _) => Some(Modifier::Oid),
             ("\"char\"", _) => Some(Modifier::InternalChar),
+            ("\"bit\"", _) => Some(Modifier::Bit(None)),
             ("bpchar", modifiers) if modifiers.is_empty() => {
                 let message = "a column of the type bpchar without a length is not supported";
                 return Err(Error::unsupported(message)
                     .with_hint("char(n) pads values with blanks, text keeps them as they are"));
             }
-            _ => None,
+            (other, _) => named(other).as_ref().and_then(declared_of_type),
         },
+        S::Bit(length) => Some(Modifier::Bit(Some(bits("bit", *length)?.unwrap_or(1)))),
+        S::BitVarying(length) | S::VarBit(length) => {
+            Some(Modifier::BitVarying(bits("varbit", *length)?))
+        }
         S::Array(
             ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
         ) => match declared_type(element)?.1 {
@@ -170,6 +175,8 @@ pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
         Type::JsonPath => Some(Modifier::JsonPath),
         Type::CatalogChar => Some(Modifier::InternalChar),
         Type::Oid => Some(Modifier::Oid),
+        Type::Bit(length) => Some(Modifier::Bit(*length)),
+        Type::VarBit(length) => Some(Modifier::BitVarying(*length)),
         Type::Array(element) => declared_of_type(element),
         _ => None,
     }
@@ -208,6 +215,7 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Char(n) | S::Character(n) => ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1)),
         S::Text | S::String(_) | S::Clob(_) | S::Regclass => ColumnType::Text,
         S::Bytea | S::Blob(_) | S::Binary(_) | S::Varbinary(_) => ColumnType::Bytea,
+        S::Bit(_) | S::BitVarying(_) | S::VarBit(_) => ColumnType::Text,
         S::JSON => ColumnType::Json,
         S::JSONB => ColumnType::Jsonb,
         S::Array(
@@ -246,7 +254,7 @@ fn no_such_type(name: &str) -> Error {
     )
     .with_hint(
         "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
-         DECIMAL(p,s), DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         DECIMAL(p,s), BIT(n), BIT VARYING(n), DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
          CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
@@ -254,7 +262,7 @@ fn no_such_type(name: &str) -> Error {
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
         "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
-        | "text" | "jsonpath" => Ok(ColumnType::Text),
+        | "text" | "jsonpath" | "\"bit\"" => Ok(ColumnType::Text),
         "oid" | "xid" => Ok(ColumnType::BigInt),
         "timetz" => Ok(ColumnType::TimeTz),
         "timestamptz" => Ok(ColumnType::TimestampTz),
@@ -300,6 +308,8 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         | Type::Name
         | Type::Char(None)
         | Type::JsonPath
+        | Type::Bit(_)
+        | Type::VarBit(_)
         // The names of objects are kept.
         | Type::Reg(_)
         | Type::Enum(_) => ColumnType::Text,

@@ -98,7 +98,14 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 fn is_of_front(column: &Column) -> bool {
     let by_name = matches!(
         column.modifier,
-        Some(Modifier::Name | Modifier::JsonPath | Modifier::InternalChar | Modifier::Oid)
+        Some(
+            Modifier::Name
+                | Modifier::JsonPath
+                | Modifier::InternalChar
+                | Modifier::Oid
+                | Modifier::Bit(_)
+                | Modifier::BitVarying(_)
+        )
     );
     by_name
         || matches!(

@@ -18,7 +18,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::arrays::casts::struct_of;
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
-use freestone_frontend::functions::{Session, cast_between};
+use freestone_frontend::functions::{Session, cast_between, check_bits};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_storage::{Column, ColumnType};
@@ -115,7 +115,8 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     };
     let work = |array: &ArrayRef| -> Result<ArrayRef> {
         let to = type_held(column);
-        let (array, from) = &match matches!(to, Type::Array(_)) {
+        let is_cut = matches!(to, Type::Array(_) | Type::Bit(_) | Type::VarBit(_));
+        let (array, from) = &match is_cut {
             // A cast would cut what is too long.
             true => {
                 let any = to.without_length();
@@ -162,10 +163,11 @@ pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(&values, ty, &Type::Text, &STORED)
 }
 
-/// Checks the lengths of texts in arrays and records, which are cut where they are cast.
+/// Checks the lengths of bit strings, and of texts in arrays and records, which are cut where they
+/// are cast.
 ///
 /// # Errors
-/// `22001` for one that is too long for the column.
+/// `22001` for one that is too long for the column, `22026` for a BIT of another length.
 fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
     type Fits = fn(&str, u32) -> Result<&str>;
     let (fits, length): (Fits, u32) = match to {
@@ -178,6 +180,10 @@ fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
             let columns = columns.flat_map(|record| record.columns());
             let mut pairs = columns.zip(fields.iter());
             return pairs.try_for_each(|(column, (_, ty))| must_fit(column, ty));
+        }
+        Type::Bit(_) | Type::VarBit(_) => {
+            let mut texts = array.as_string_view_opt().into_iter().flatten().flatten();
+            return Ok(texts.try_for_each(|bits| check_bits(to, bits))?);
         }
         Type::Varchar(Some(length)) => (fit_varchar, *length),
         Type::Char(Some(length)) => (fit_char, *length),

@@ -195,3 +195,21 @@ fn columns_come_with_constraints() {
     sql.run("ALTER TABLE s ADD COLUMN IF NOT EXISTS v TEXT CHECK (v > 'a')");
     assert_eq!(sql.one("SELECT v FROM s WHERE a = 5"), "50");
 }
+
+/// A cast would cut what is too long, and a column refuses it.
+#[test]
+fn a_shorter_length_refuses_longer_values() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a varchar(4), b text[]); INSERT INTO t VALUES ('abc ', '{ab}')");
+    for wrong in [
+        "ALTER TABLE t ALTER a TYPE varchar(2)",
+        "ALTER TABLE t ALTER a TYPE char(2)",
+        "ALTER TABLE t ALTER b TYPE varchar(1)[]",
+    ] {
+        assert_eq!(sql.state(wrong), "22001", "{wrong}");
+    }
+    sql.run(
+        "ALTER TABLE t ALTER a TYPE varchar(3), ALTER b TYPE varchar(1)[] USING b::varchar(1)[]",
+    );
+    assert_eq!(sql.one("SELECT a, b FROM t"), "abc|{a}");
+}

@@ -14,6 +14,7 @@ mod arithmetic;
 mod assigned;
 mod barriers;
 mod benchmarks;
+mod bits;
 mod blocks;
 mod bulk;
 mod catalog;

@@ -5,6 +5,7 @@
 //! NUMERIC(210, 10)          held as NUMERIC, with ten digits behind the point
 //! INTERVAL DAY TO SECOND    held as INTERVAL
 //! OID                       held as BIGINT
+//! BIT(4)                    held as TEXT, of zeros and ones
 //! ```
 
 use std::fmt;
@@ -45,6 +46,10 @@ pub enum Modifier {
     InternalChar,
     /// OID, held as BIGINT.
     Oid,
+    /// BIT(n), held as TEXT of zeros and ones; without n of any length.
+    Bit(Option<u32>),
+    /// BIT VARYING(n), held as BIT is.
+    BitVarying(Option<u32>),
 }
 
 /// A field of an INTERVAL.
@@ -74,6 +79,11 @@ impl fmt::Display for IntervalField {
 }
 
 impl Column {
+    /// The family of its declared type; see [`Modifier::family`].
+    pub fn family(&self) -> u8 {
+        self.modifier.map_or(0, Modifier::family)
+    }
+
     /// Its type as SQL writes it.
     pub fn type_name(&self) -> String {
         let Some(declared) = self.modifier else {
@@ -90,6 +100,15 @@ impl Column {
 }
 
 impl Modifier {
+    /// Whether values are compared with those of their own kind only, which the number tells; 0 if
+    /// with all that are held alike. Their texts are read in forms of their own, too.
+    pub fn family(self) -> u8 {
+        match self {
+            Modifier::Bit(_) | Modifier::BitVarying(_) => 1,
+            _ => 0,
+        }
+    }
+
     /// The name of a type that is held as `kind`.
     fn of(self, kind: ColumnType) -> String {
         match self {
@@ -117,6 +136,11 @@ impl Modifier {
             Modifier::JsonPath => "JSONPATH".to_owned(),
             Modifier::InternalChar => "\"char\"".to_owned(),
             Modifier::Oid => "OID".to_owned(),
+            // Without quotes it would be BIT(1).
+            Modifier::Bit(None) => "\"bit\"".to_owned(),
+            Modifier::Bit(Some(length)) => format!("BIT({length})"),
+            Modifier::BitVarying(None) => "BIT VARYING".to_owned(),
+            Modifier::BitVarying(Some(length)) => format!("BIT VARYING({length})"),
         }
     }
 }
@@ -180,6 +204,18 @@ mod tests {
                 Modifier::JsonPath,
                 r#""json_path""#,
                 "JSONPATH",
+            ),
+            (
+                ColumnType::Text,
+                Modifier::Bit(Some(4)),
+                r#"{"bit":4}"#,
+                "BIT(4)",
+            ),
+            (
+                ColumnType::Text,
+                Modifier::BitVarying(None),
+                r#"{"bit_varying":null}"#,
+                "BIT VARYING",
             ),
         ] {
             assert_eq!(serde_json::to_string(&declared).unwrap(), written);

@@ -144,7 +144,7 @@ pub trait State: Send {
 }
 
 /// An aggregate that folds the values of its only argument.
-trait Fold: Default + Send + 'static {
+pub(super) trait Fold: Default + Send + 'static {
     /// How the argument is read.
     type In: Input;
     /// How the result is written.
@@ -186,7 +186,7 @@ impl<F: Fold> State for Folding<F> {
 }
 
 /// Makes states of a [`Fold`].
-fn fold<F: Fold>() -> Maker {
+pub(super) fn fold<F: Fold>() -> Maker {
     make(|_, _| Ok(Folding(F::default())))
 }
 
@@ -198,7 +198,7 @@ fn make<S: State + 'static>(
 }
 
 /// An aggregate that passes over NULLs and that no order changes.
-fn plain(
+pub(super) fn plain(
     name: &'static str,
     parameters: &[Type],
     returns: impl Into<Returns>,

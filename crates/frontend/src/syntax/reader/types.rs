@@ -283,6 +283,15 @@ impl Reader<'_> {
             self.out.truncate(place);
             self.put(Token::make_word("bpchar", None));
         }
+        // The same of BIT.
+        if self.out.len() == place + 1
+            && let Token::Word(word) = &self.out[place].token
+            && word.quote_style.is_none()
+            && word.value.eq_ignore_ascii_case("bit")
+        {
+            self.out.truncate(place);
+            self.put(Token::make_word("bit", Some('"')));
+        }
         self.skip();
         self.finish_text(place, literal)
     }

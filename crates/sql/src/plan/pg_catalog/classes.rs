@@ -20,7 +20,7 @@ pub(super) const ACCESS: [(i64, &str, &str, i64, &str); 7] = [
 
 /// Classes of operators: number, access method, name, family, type, and whether the type has it
 /// by default.
-const CLASSES: [(i64, i64, &str, i64, i64, bool); 59] = [
+const CLASSES: [(i64, i64, &str, i64, i64, bool); 61] = [
     (1979, 403, "int2_ops", 1976, 21, true),
     (1978, 403, "int4_ops", 1976, 23, true),
     (1981, 403, "oid_ops", 1989, 26, true),
@@ -36,6 +36,7 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 59] = [
     (4219, 403, "bpchar_pattern_ops", 2097, 1042, false),
     (10000, 403, "array_ops", 397, 2277, true),
     (10001, 405, "array_ops", 627, 2277, true),
+    (10002, 403, "bit_ops", 423, 1560, true),
     (10003, 403, "bool_ops", 424, 16, true),
     (10004, 403, "bpchar_ops", 426, 1042, true),
     (10005, 405, "bpchar_ops", 427, 1042, true),
@@ -66,6 +67,7 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 59] = [
     (10040, 405, "timestamptz_ops", 1999, 1184, true),
     (10041, 403, "timetz_ops", 2000, 1266, true),
     (10042, 405, "timetz_ops", 2001, 1266, true),
+    (10043, 403, "varbit_ops", 2002, 1562, true),
     (10044, 403, "varchar_ops", 1994, 25, false),
     (10045, 405, "varchar_ops", 1995, 25, false),
     (10046, 405, "timestamp_ops", 2040, 1114, true),
@@ -83,8 +85,9 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 59] = [
 ];
 
 /// Families of those classes: number, access method, name.
-const FAMILIES: [(i64, i64, &str); 45] = [
+const FAMILIES: [(i64, i64, &str); 47] = [
     (397, 403, "array_ops"),
+    (423, 403, "bit_ops"),
     (424, 403, "bool_ops"),
     (426, 403, "bpchar_ops"),
     (427, 405, "bpchar_ops"),
@@ -113,6 +116,7 @@ const FAMILIES: [(i64, i64, &str); 45] = [
     (1999, 405, "timestamptz_ops"),
     (2000, 403, "timetz_ops"),
     (2001, 405, "timetz_ops"),
+    (2002, 403, "varbit_ops"),
     (2040, 405, "timestamp_ops"),
     (2095, 403, "text_pattern_ops"),
     (2097, 403, "bpchar_pattern_ops"),

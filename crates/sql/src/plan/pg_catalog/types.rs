@@ -17,7 +17,7 @@ use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 50] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 52] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -59,6 +59,8 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 50] = [
     ),
     (1186, "interval", "interval", 16, "T", 1187),
     (1266, "timetz", "time with time zone", 12, "D", 1270),
+    (1560, "bit", "bit", -1, "V", 1561),
+    (1562, "varbit", "bit varying", -1, "V", 1563),
     (1700, "numeric", "numeric", -1, "N", 1231),
     (2202, "regprocedure", "regprocedure", 4, "N", 2207),
     (2205, "regclass", "regclass", 4, "N", 2210),
@@ -115,6 +117,8 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Char(n) => (1042, length(n)),
         Type::Varchar(n) => (1043, length(n)),
         Type::Date => (1082, -1),
+        Type::Bit(n) => (1560, n.map_or(-1, i64::from)),
+        Type::VarBit(n) => (1562, n.map_or(-1, i64::from)),
         Type::Time(digits) => (1083, seconds(digits)),
         Type::Timestamp(digits) => (1114, seconds(digits)),
         Type::TimestampTz(digits) => (1184, seconds(digits)),
@@ -254,6 +258,8 @@ pub(crate) fn formatted(number: i64, said: Option<i64>) -> String {
     let text = match (known, with) {
         // Without a length this is CHAR of one character, which no modifier is.
         (1042, None) if said.is_some() => "bpchar".to_owned(),
+        (1560, None) if said.is_some() => "\"bit\"".to_owned(),
+        (1560 | 1562, Some(length)) => format!("{name}({length})"),
         (1042 | 1043, Some(length)) if length > 4 => format!("{name}({})", length - 4),
         (1700, Some(said)) if let Some((precision, scale)) = digits(said) => {
             format!("{name}({precision},{scale})")
@@ -282,7 +288,15 @@ pub(super) fn types(facts: &mut Facts) {
             "text" | "varchar" | "bpchar" => 100,
             _ => 0,
         };
-        let preferred = ["bool", "float8", "oid", "text", "timestamptz", "interval"];
+        let preferred = [
+            "bool",
+            "float8",
+            "oid",
+            "text",
+            "timestamptz",
+            "interval",
+            "varbit",
+        ];
         let element = match name {
             "name" => 18,
             "int2vector" => 21,
@@ -534,6 +548,10 @@ mod tests {
             (1042, None, "character"),
             (1042, Some(-1), "bpchar"),
             (1042, Some(7), "character(3)"),
+            (1560, None, "bit"),
+            (1560, Some(-1), "\"bit\""),
+            (1560, Some(4), "bit(4)"),
+            (1563, Some(7), "bit varying(7)[]"),
             (1700, Some(327_686), "numeric(5,2)"),
             (1184, Some(3), "timestamp(3) with time zone"),
             (1009, Some(-1), "text[]"),
