@@ -43,6 +43,7 @@ mod limits;
 mod load;
 mod locking;
 mod migrations;
+mod network;
 mod partitioned;
 mod partitions;
 mod path;
