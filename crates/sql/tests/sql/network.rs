@@ -158,6 +158,11 @@ fn keys_and_indexes_hold_them() {
         error.detail.as_deref(),
         Some("Partition key of the failing row contains (i) = (200.0.0.1).")
     );
+    let plan = sql
+        .rows("EXPLAIN SELECT c FROM k WHERE i > '10.0.0.0' AND c << '10/7'::cidr")
+        .join("\n");
+    assert!(plan.contains("i > '10.0.0.0'"), "{plan}");
+    assert!(plan.contains("<< '10.0.0.0/7'"), "{plan}");
     // A zero byte is no text.
     sql.run("CREATE TABLE b (v bytea PRIMARY KEY); INSERT INTO b VALUES ('\\x0041')");
     let error = sql.error("INSERT INTO b VALUES ('\\x0041')");
