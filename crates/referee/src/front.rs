@@ -16,6 +16,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewAr
 use arrow_schema::{Field, Schema};
 use freestone_frontend::bind::{Binder, Bound, Catalog, Found, View, written_type};
 use freestone_frontend::evaluate::fold::Fold;
+use freestone_frontend::functions::arrays::casts::output;
 use freestone_frontend::functions::kernel::{Call, Column as Values};
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{self, Plan, Relation};
@@ -387,6 +388,8 @@ impl Front {
                         .map(|value| value.map(|value| if value { "t" } else { "f" }))
                         .collect::<StringViewArray>(),
                 ),
+                // Nor is that of an address.
+                Type::Inet => output(&array, &Type::Inet, &self.session)?,
                 ref ty => cast(array, ty, &Type::Text, &self.session)?,
             };
             texts.push(text);

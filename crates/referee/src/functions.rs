@@ -150,8 +150,7 @@ fn named(types: &[Type]) -> Vec<String> {
 fn name(ty: &Type) -> String {
     match ty {
         Type::Any => "any".to_owned(),
-        Type::Char(_) => "character".to_owned(),
-        ty => ty.to_string(),
+        ty => ty.standard_name(),
     }
 }
 

@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Cells, Error, Result, Styles, said_type};
+use freestone::{Arrays, Cells, Error, Inet, Result, Styles, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -274,6 +274,22 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
                 out.put_slice(values.value(row).as_bytes());
             })
         }
+        (DataType::Utf8View, oid @ (Oid::INET | Oid::CIDR)) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                // What is shown can be read.
+                if let Ok(address) = Inet::read(values.value(row)) {
+                    out.put_slice(&address.sent(oid == Oid::CIDR));
+                }
+            })
+        }
+        (DataType::Utf8View, Oid::MACADDR | Oid::MACADDR8) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                let bytes = values.value(row).split(':');
+                out.extend(bytes.flat_map(|byte| u8::from_str_radix(byte, 16)));
+            })
+        }
         (DataType::Utf8View, Oid::BIT | Oid::VARBIT) => {
             let values = array.as_string_view();
             Box::new(move |row, out| bits(values.value(row), out))
@@ -410,6 +426,21 @@ mod tests {
     use arrow::datatypes::Field;
 
     use super::*;
+
+    #[test]
+    fn bits_and_addresses_are_packed() {
+        let text = |text: &str| StringViewArray::from(vec![text.to_owned()]);
+        for (shown, said, bytes) in [
+            ("101001011", "bit(9)", "00000009a580"),
+            ("", "bit varying", "00000000"),
+            ("10.0.0.1", "inet", "022000040a000001"),
+            ("10.0.0.0/8", "cidr", "020801040a000000"),
+            ("::1/64", "inet", "0340001000000000000000000000000000000001"),
+            ("08:00:2b:01:02:03", "macaddr", "08002b010203"),
+        ] {
+            assert_eq!(hex(text(shown), Some(said)), bytes, "{shown}");
+        }
+    }
 
     fn hex(array: impl Array, said: Option<&str>) -> String {
         let mut out = BytesMut::new();

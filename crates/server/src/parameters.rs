@@ -3,7 +3,7 @@
 use arrow::array::{
     Array, Date32Array, FixedSizeBinaryArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use freestone::{Cells, Error, Parameter, Result};
+use freestone::{Cells, Error, Inet, Parameter, Result, mac_shown};
 
 use crate::arrays;
 use crate::kinds::Oid;
@@ -134,6 +134,10 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         Oid::TIMESTAMPTZ => sized(8).and_then(|micros| timestamp(micros, Some("+00:00"))),
         Oid::INTERVAL => interval(bytes),
         Oid::BIT | Oid::VARBIT => bits(bytes),
+        Oid::INET | Oid::CIDR => Inet::received(bytes).map(Parameter::Text),
+        Oid::MACADDR if bytes.len() != 6 => None,
+        Oid::MACADDR8 if bytes.len() != 8 => None,
+        Oid::MACADDR | Oid::MACADDR8 => Some(Parameter::Text(mac_shown(bytes))),
         Oid::JSONB => match bytes {
             // The version of its form.
             [1, text @ ..] => std::str::from_utf8(text)
@@ -245,6 +249,10 @@ mod tests {
             (Oid::TEXT, &[0xff]),
             (Oid::JSONB, &[2, b'1']),
             (Oid::BIT, &[0, 0, 0, 9, 0xff]),
+            (Oid::INET, &[2, 33, 0, 4, 10, 0, 0, 1]),
+            (Oid::INET, &[2, 32, 0, 4, 10, 0, 0]),
+            (Oid::CIDR, &[1, 8, 1, 4, 10, 0, 0, 0]),
+            (Oid::MACADDR, &[1, 2, 3, 4, 5, 6, 7, 8]),
             (Oid::VARBIT, &[0xff, 0xff, 0xff, 0xff]),
             (Oid::TIME, &[0xff; 8]),
             (Oid::TIMESTAMP, &i64::MAX.to_be_bytes()),
@@ -253,6 +261,11 @@ mod tests {
         }
         assert_eq!(text(Oid::BIT, &[0, 0, 0, 9, 0xa5, 0x80]), "101001011");
         assert_eq!(text(Oid::VARBIT, &[0; 4]), "");
+        assert_eq!(text(Oid::INET, &[2, 24, 0, 4, 10, 0, 0, 1]), "10.0.0.1/24");
+        assert_eq!(
+            text(Oid::MACADDR, &[1, 2, 3, 4, 5, 0xfe]),
+            "01:02:03:04:05:fe"
+        );
         assert_eq!(
             read(Oid::FLOAT4, &0.1_f32.to_be_bytes()),
             Some(Parameter::Double(0.1))

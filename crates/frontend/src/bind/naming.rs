@@ -144,6 +144,7 @@ fn type_word_of(lower: &str) -> Option<String> {
             "decimal" | "dec" => "numeric",
             "boolean" => "bool",
             "character" if lower.contains("varying") => "varchar",
+            "bit" if lower.contains("varying") => "varbit",
             "char" | "character" => "bpchar",
             "timestamp" if zoned => "timestamptz",
             "time" if zoned => "timetz",

@@ -113,6 +113,10 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Enum(_)
             | Type::Uuid
             | Type::Bytea
+            | Type::Inet
+            | Type::Cidr
+            | Type::MacAddr
+            | Type::MacAddr8
     );
     if !is_plain || values.array.data_type() != constants.data_type() {
         return None;

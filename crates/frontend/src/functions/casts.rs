@@ -71,6 +71,10 @@ pub(super) fn register(c: &mut Catalogue) {
         Type::JsonPath,
         Type::Bit(None),
         Type::VarBit(None),
+        Type::Inet,
+        Type::Cidr,
+        Type::MacAddr,
+        Type::MacAddr8,
     ] {
         for text in [&varchar, &char, &Type::Name] {
             c.cast(ty.clone(), text.clone(), Assignment, by_text());
@@ -213,7 +217,7 @@ pub(super) fn converted(
 }
 
 /// The texts of the values of an array, as results show them: of BOOLEAN `t` or `f`, of CHAR(n)
-/// with its blanks.
+/// with its blanks, of INET without a mask of all bits.
 ///
 /// # Errors
 /// Errors of the cast to text.
@@ -229,6 +233,7 @@ pub fn text_of(call: &Call<'_>, ty: &Type, array: &ArrayRef) -> Result<ArrayRef>
             let texts = texts.map(|text| text.map(|text| padded(ty, text)));
             Ok(Arc::new(texts.collect::<arrow_array::StringViewArray>()))
         }
+        Type::Inet => super::network::shown(array),
         _ => converted(call, Arc::clone(array), ty, &Type::Text),
     }
 }

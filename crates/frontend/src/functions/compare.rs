@@ -104,7 +104,9 @@ pub(super) fn register(c: &mut Catalogue) {
         ] {
             add(left, right, texts(op));
         }
-        add(Type::Bytea, Type::Bytea, bytes(op));
+        for ty in [Type::Bytea, Type::Inet, Type::MacAddr, Type::MacAddr8] {
+            add(ty.clone(), ty, bytes(op));
+        }
         add(
             Type::Uuid,
             Type::Uuid,

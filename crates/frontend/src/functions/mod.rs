@@ -31,6 +31,7 @@ mod formatting;
 mod json;
 mod keywords;
 mod math;
+mod network;
 mod numeric;
 pub mod objects;
 mod patterns;
@@ -475,7 +476,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 21] = [
+const CHAPTERS: [(&str, Register); 22] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -483,6 +484,7 @@ const CHAPTERS: [(&str, Register); 21] = [
     ("Strings", strings::register),
     ("Binary strings", binary::register),
     ("Bit strings", bits::register),
+    ("Network addresses", network::register),
     ("Patterns", patterns::register),
     ("Format", format::register),
     ("Formatting of numbers", formatting::register),

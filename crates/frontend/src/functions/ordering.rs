@@ -68,7 +68,9 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::Interval => natural::<Span>(),
         Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
         Type::Uuid => natural::<Uuid>(),
-        Type::Bytea => natural::<Bytes>(),
+        Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
+            natural::<Bytes>()
+        }
         Type::Text
         | Type::Unknown
         | Type::Varchar(_)

@@ -13,6 +13,7 @@
 //! | TEXT, VARCHAR, CHAR, NAME, enumerations | `Utf8View`; CHAR(n) without its trailing blanks |
 //! | JSON, JSONB, JSONPATH | `Utf8View`; JSONB in its normal form |
 //! | BYTEA | `BinaryView` |
+//! | INET, CIDR, MACADDR, MACADDR8 | `BinaryView`, of bytes in the order of the values ([`network`](crate::values::network)) |
 //! | BIT, BIT VARYING | `Utf8View`: zeros and ones, whose order as texts is theirs |
 //! | DATE | `Date32` |
 //! | TIME | `Time64(Microsecond)` |
@@ -164,6 +165,14 @@ pub enum Type {
     Bit(Option<u32>),
     /// BIT VARYING(n).
     VarBit(Option<u32>),
+    /// INET: the address of a host, with the mask of its network.
+    Inet,
+    /// CIDR: the address of a network.
+    Cidr,
+    /// MACADDR, of six bytes.
+    MacAddr,
+    /// MACADDR8, of eight bytes.
+    MacAddr8,
     /// DATE.
     Date,
     /// TIME, with digits of seconds.
@@ -266,6 +275,7 @@ pub enum Category {
     DateTime,
     Timespan,
     BitString,
+    Network,
     Array,
     Composite,
     Enum,
@@ -377,11 +387,14 @@ impl Type {
             | Type::TimestampTz(_) => Category::DateTime,
             Type::Interval => Category::Timespan,
             Type::Bit(_) | Type::VarBit(_) => Category::BitString,
+            Type::Inet | Type::Cidr => Category::Network,
             Type::Array(_) | Type::Int2Vector | Type::OidVector => Category::Array,
             Type::Record(_) => Category::Composite,
             Type::Enum(_) => Category::Enum,
             Type::Bytea
             | Type::Uuid
+            | Type::MacAddr
+            | Type::MacAddr8
             | Type::Json
             | Type::Jsonb
             | Type::JsonPath
@@ -401,6 +414,7 @@ impl Type {
                 | Type::TimestampTz(_)
                 | Type::Interval
                 | Type::VarBit(_)
+                | Type::Inet
         )
     }
 
@@ -431,7 +445,12 @@ impl Type {
             Type::Numeric(Some(digits)) => {
                 DataType::Decimal128(digits.precision, digits.scale as i8)
             }
-            Type::Numeric(None) | Type::Bytea => DataType::BinaryView,
+            Type::Numeric(None)
+            | Type::Bytea
+            | Type::Inet
+            | Type::Cidr
+            | Type::MacAddr
+            | Type::MacAddr8 => DataType::BinaryView,
             Type::Date => DataType::Date32,
             Type::Time(_) => DataType::Time64(TimeUnit::Microsecond),
             Type::TimeTz(_) => DataType::FixedSizeBinary(12),
@@ -510,6 +529,10 @@ impl Type {
             Type::Bytea => "bytea",
             Type::Bit(_) => "bit",
             Type::VarBit(_) => "bit varying",
+            Type::Inet => "inet",
+            Type::Cidr => "cidr",
+            Type::MacAddr => "macaddr",
+            Type::MacAddr8 => "macaddr8",
             Type::Date => "date",
             Type::Time(_) => "time without time zone",
             Type::TimeTz(_) => "time with time zone",

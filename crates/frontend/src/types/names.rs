@@ -23,6 +23,10 @@ pub fn named(name: &str) -> Option<Type> {
         "bytea" | "blob" => Type::Bytea,
         "bit" => Type::Bit(Some(1)),
         "varbit" => Type::VarBit(None),
+        "inet" => Type::Inet,
+        "cidr" => Type::Cidr,
+        "macaddr" => Type::MacAddr,
+        "macaddr8" => Type::MacAddr8,
         "date" => Type::Date,
         "time" => Type::Time(None),
         "timetz" => Type::TimeTz(None),
@@ -117,6 +121,10 @@ mod tests {
             Type::Bit(None),
             Type::Bit(Some(4)).array(),
             Type::VarBit(Some(7)),
+            Type::Inet,
+            Type::Cidr.array(),
+            Type::MacAddr,
+            Type::MacAddr8,
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");
         }

@@ -8,7 +8,7 @@ use crate::random::Random;
 pub(super) fn column_type(random: &mut Random) -> Type {
     use Type::*;
     let digits = |precision, scale| Numeric(Some(Digits { precision, scale }));
-    match random.below(56) {
+    match random.below(58) {
         0..=8 => Int4,
         9..=13 => Text,
         14..=16 => Numeric(None),
@@ -53,7 +53,17 @@ pub(super) fn column_type(random: &mut Random) -> Type {
             _ => Varchar(None).array(),
         },
         54 => Numeric(None).array(),
-        _ => TimeTz(None),
+        55 => TimeTz(None),
+        56 => match random.percent(50) {
+            true => VarBit(None),
+            false => Bit(Some(4)),
+        },
+        _ => match random.below(5) {
+            0 => Cidr,
+            1 => MacAddr,
+            2 => Inet.array(),
+            _ => Inet,
+        },
     }
 }
 
@@ -260,6 +270,25 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "{\"b\": {\"a\": null}, \"a\": 1.50}",
             "true",
             "[{\"a\": 2}]",
+        ])),
+        Bit(Some(4)) => quoted(random.word(&["0000", "1010", "1111", "0101"])),
+        Bit(_) => quoted(random.word(&["0", "1"])),
+        VarBit(_) => quoted(random.word(&["", "0", "1", "01", "1010", "10110011101"])),
+        Inet => quoted(random.word(&[
+            "10.1.2.3",
+            "10.1.2.3/8",
+            "10.0.0.0/8",
+            "192.168.1.5/24",
+            "0.0.0.0/0",
+            "255.255.255.255",
+            "::1",
+            "2001:db8::/32",
+        ])),
+        Cidr => quoted(random.word(&["10.0.0.0/8", "10.1.0.0/16", "192.168.1.0/24", "::/0"])),
+        MacAddr | MacAddr8 => quoted(random.word(&[
+            "08:00:2b:01:02:03",
+            "00:00:00:00:00:00",
+            "ff:ff:ff:ff:ff:fe",
         ])),
         Array(element) => (array(random, element), true),
         _ => ("x".to_owned(), true),

@@ -20,14 +20,14 @@ use crate::partition::Membership;
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::types::type_held;
 use crate::values::convert;
-use crate::values::{assign, show};
+use crate::values::{assign, show, show_of};
 
 /// The checks of a table, ready to be computed.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     table: String,
-    /// How many of its columns people are shown.
-    shown: usize,
+    /// Its columns that people are shown.
+    shown: Vec<Column>,
     conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
     /// Columns that are computed from others.
     generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
@@ -89,7 +89,7 @@ impl Checks {
         let conditions = conditions.collect::<Result<_>>()?;
         let mut all = Self {
             table: table.to_owned(),
-            shown: schema.declared().len(),
+            shown: schema.declared().to_vec(),
             conditions,
             ..Self::default()
         };
@@ -160,8 +160,8 @@ impl Checks {
         }
         for (name, condition) in &self.conditions {
             if let Some(row) = failed(condition, name, rows)? {
-                let values = rows.columns().iter().take(self.shown);
-                let values = values.map(|column| show(column, row));
+                let values = rows.columns().iter().zip(&self.shown);
+                let values = values.map(|(array, column)| show_of(array, row, column));
                 let values: Vec<String> = values.collect();
                 return Err(Error::new(
                     "23514",

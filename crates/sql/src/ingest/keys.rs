@@ -13,11 +13,11 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
-use freestone_storage::{Key, Predicate, ReadView, ScanRequest, Table, TableSchema};
+use freestone_storage::{Column, Key, Predicate, ReadView, ScanRequest, Table, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::scan::in_values;
-use crate::values::show;
+use crate::values::show_of;
 
 /// New keys up to which stored ones are looked up by value.
 const LOOK_UP: usize = 256;
@@ -163,15 +163,17 @@ impl OneKey {
     }
 
     fn duplicate(&self, schema: &TableSchema, key: &[u8]) -> Error {
-        let names = schema.shown(&self.key.columns);
-        let names: Vec<&str> = names.map(|column| column.name.as_str()).collect();
+        let columns: Vec<&Column> = schema.shown(&self.key.columns).collect();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let parser = self.converter.parser();
         let values: Vec<String> = self
             .converter
             .convert_rows([parser.parse(key)])
             .map(|arrays| {
-                let shown = arrays.iter().take(names.len());
-                shown.map(|array| show(array, 0)).collect()
+                let shown = arrays.iter().zip(&columns);
+                shown
+                    .map(|(array, column)| show_of(array, 0, column))
+                    .collect()
             })
             .unwrap_or_default();
         Error::new(

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use datafusion::arrow::array::RecordBatch;
 use freestone_storage::row::cell;
-use freestone_storage::{Catalog, ForeignKey, KeyLookUp, ReadView, TableId, TableSchema, Value};
+use freestone_storage::{
+    Catalog, ColumnType, ForeignKey, KeyLookUp, ReadView, TableId, TableSchema, Value,
+};
 
 use crate::error::{Error, Result};
 
@@ -61,7 +63,15 @@ impl References {
             let view = view(key.parent);
             for values in known.values() {
                 if parent.find(&view, &look_up, values)?.is_empty() {
-                    let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
+                    let columns = key.parent_columns.iter();
+                    let columns = columns.filter_map(|at| parent.schema.columns.get(*at));
+                    let shown = values.iter().zip(columns).map(|pair| match pair {
+                        (Value::Bytes(bytes), column) if column.kind == ColumnType::Bytea => {
+                            column.shown_bytes(bytes)
+                        }
+                        (value, _) => value.to_string(),
+                    });
+                    let shown: Vec<String> = shown.collect();
                     let message = format!(
                         "insert or update on table \"{table}\" violates foreign key constraint \
                          \"{}\"",

@@ -130,6 +130,10 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::VarBit(_)
         | Type::Name
         | Type::Bytea
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
         | Type::Date
         | Type::Time(_)
         | Type::Timestamp(_)

@@ -33,7 +33,7 @@ use super::{Lowered, projected};
 use crate::error::{Error, Result};
 use crate::types::{NUMBER_KEY, TYPE_KEY};
 use crate::values::DIMENSIONS_KEY;
-use crate::values::convert::as_text;
+use crate::values::convert::{as_shown, as_text};
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
 pub(crate) fn type_of(field: &Field) -> Option<String> {
@@ -220,6 +220,7 @@ fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
+        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -237,7 +238,9 @@ fn sent(ty: &Type) -> DataType {
 /// The Arrow type of values as clients are shown them.
 fn kind(ty: &Type) -> DataType {
     match ty {
-        Type::Numeric(None) => DataType::Utf8View,
+        Type::Numeric(None) | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
+            DataType::Utf8View
+        }
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
             let fields = fields.iter();
@@ -329,7 +332,10 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
             return Ok(Arc::new(records));
         }
-        (Type::JsonPath, _) => return as_text(array, ty),
+        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8, _) => {
+            return as_text(array, ty);
+        }
+        (Type::Inet, _) => return as_shown(array, ty),
         _ => {}
     }
     let mut out = StringViewBuilder::with_capacity(array.len());

@@ -1,10 +1,12 @@
 //! Expressions as SQL, for people who read plans.
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Quantifier, SubqueryKind};
 use freestone_frontend::types::Type;
 use freestone_frontend::values::Numeric;
+
+use crate::values::convert::as_shown;
 
 /// How deep expressions are written out.
 const DEPTH: usize = 24;
@@ -175,6 +177,12 @@ fn literal(value: &ArrayRef, ty: &Type, out: &mut String) {
     }
     if let (Type::Numeric(_), Some(bytes)) = (ty, binary(value)) {
         out.push_str(&Numeric::decode(bytes).to_string());
+        return;
+    }
+    if let Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 = ty {
+        let texts = as_shown(value, ty).ok();
+        let text = texts.and_then(|texts| Some(texts.as_string_view_opt()?.value(0).to_owned()));
+        out.push_str(&format!("'{}'", text.unwrap_or_default()));
         return;
     }
     let options = FormatOptions::default();

@@ -180,7 +180,7 @@ impl Node {
                 None => {
                     let mut shown = Vec::with_capacity(values.len());
                     for (part, values) in self.key.parts.iter().zip(&values) {
-                        let text = convert::as_text(&values.slice(row, 1), &part.ty)?;
+                        let text = convert::as_shown(&values.slice(row, 1), &part.ty)?;
                         shown.push(match text.is_null(0) {
                             true => "null".to_owned(),
                             false => crate::values::show(&text, 0),

@@ -181,11 +181,11 @@ fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> 
     for block in table.blocks() {
         let facts = block.columns()?;
         for (column, fact) in table.schema.columns.iter().zip(facts) {
-            let shown = |value: &Option<freestone_storage::Value>| {
-                value
-                    .as_ref()
-                    .and_then(|value| scalar_of(&column.kind, value))
-                    .map(|scalar| scalar.to_string())
+            let shown = |value: &Option<freestone_storage::Value>| match value.as_ref()? {
+                freestone_storage::Value::Bytes(bytes) if column.family() > 1 => {
+                    Some(column.shown_bytes(bytes))
+                }
+                value => Some(scalar_of(&column.kind, value)?.to_string()),
             };
             block_ids.push(long(block.id().0));
             layouts.push(Some(block.layout().to_string()));

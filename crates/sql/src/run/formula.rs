@@ -288,7 +288,9 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
         (Parameter::Boolean(value), ColumnType::Boolean) => Value::Bool(*value),
         (Parameter::Double(value), ColumnType::Double) => Value::Float(*value),
         (Parameter::Text(text), _) => read(text, column)?,
-        (Parameter::Bytes(bytes), ColumnType::Bytea) => Value::Bytes(bytes.clone()),
+        (Parameter::Bytes(bytes), ColumnType::Bytea) if column.modifier.is_none() => {
+            Value::Bytes(bytes.clone())
+        }
         _ => return None,
     }))
 }

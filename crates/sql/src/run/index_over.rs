@@ -228,7 +228,7 @@ type Takes = fn(&Type) -> bool;
 
 /// Operator classes whose order is the type's own, and the types they are for. Texts are in the
 /// order of their bytes, so that those for patterns are no other.
-const CLASSES: [(&str, Takes); 29] = [
+const CLASSES: [(&str, Takes); 33] = [
     ("array_ops", |ty| matches!(ty, Type::Array(_))),
     ("bit_ops", |ty| matches!(ty, Type::Bit(_))),
     ("bool_ops", |ty| *ty == Type::Bool),
@@ -236,15 +236,19 @@ const CLASSES: [(&str, Takes); 29] = [
     ("bpchar_pattern_ops", |ty| matches!(ty, Type::Char(_))),
     ("bytea_ops", |ty| *ty == Type::Bytea),
     ("char_ops", |ty| *ty == Type::CatalogChar),
+    ("cidr_ops", is_address),
     ("date_ops", |ty| *ty == Type::Date),
     ("enum_ops", |ty| matches!(ty, Type::Enum(_))),
     ("float4_ops", |ty| *ty == Type::Float4),
     ("float8_ops", |ty| *ty == Type::Float8),
+    ("inet_ops", is_address),
     ("int2_ops", |ty| *ty == Type::Int2),
     ("int4_ops", |ty| *ty == Type::Int4),
     ("int8_ops", |ty| *ty == Type::Int8),
     ("interval_ops", |ty| *ty == Type::Interval),
     ("jsonb_ops", |ty| *ty == Type::Jsonb),
+    ("macaddr_ops", |ty| *ty == Type::MacAddr),
+    ("macaddr8_ops", |ty| *ty == Type::MacAddr8),
     ("name_ops", |ty| *ty == Type::Name),
     ("numeric_ops", |ty| matches!(ty, Type::Numeric(_))),
     ("oid_ops", |ty| *ty == Type::Oid),
@@ -259,6 +263,10 @@ const CLASSES: [(&str, Takes); 29] = [
     ("varchar_ops", is_text),
     ("varchar_pattern_ops", is_text),
 ];
+
+fn is_address(ty: &Type) -> bool {
+    matches!(ty, Type::Inet | Type::Cidr)
+}
 
 fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Varchar(_) | Type::Unknown)

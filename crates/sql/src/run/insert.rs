@@ -324,8 +324,12 @@ impl Run<'_> {
                     .filter(|expr| !is_default(expr));
                 match given.or(default.as_ref()) {
                     None => cells.builder.push_null(),
-                    Some(expr) => cells.push(expr).map_err(|error| {
-                        error.with_detail(format!("column \"{}\", row {}", column.name, row + 1))
+                    Some(expr) => cells.push(expr).map_err(|error| match error.detail {
+                        Some(_) => error,
+                        None => {
+                            let name = &column.name;
+                            error.with_detail(format!("column \"{name}\", row {}", row + 1))
+                        }
                     })?,
                 }
             }

@@ -7,7 +7,7 @@
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{BinaryExpr, InList, Like};
 use datafusion::logical_expr::{Between, Cast, Expr, Operator};
-use freestone_storage::{CompareOp, Predicate, TableSchema, Value};
+use freestone_storage::{ColumnType, CompareOp, Predicate, TableSchema, Value};
 
 use super::like::like;
 use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
@@ -226,6 +226,12 @@ fn show(schema: &TableSchema, column: usize, value: &Value) -> String {
                 .map_or_else(|| value.to_string(), |scalar| scalar.to_string()),
             None => value.to_string(),
         },
+        Value::Bytes(bytes)
+            if let Some(column) = schema.columns.get(column)
+                && column.kind == ColumnType::Bytea =>
+        {
+            format!("'{}'", column.shown_bytes(bytes))
+        }
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => format!("'{text}'"),
             Err(_) => {

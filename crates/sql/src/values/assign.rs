@@ -98,16 +98,10 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 fn is_of_front(column: &Column) -> bool {
     let by_name = matches!(
         column.modifier,
-        Some(
-            Modifier::Name
-                | Modifier::JsonPath
-                | Modifier::InternalChar
-                | Modifier::Oid
-                | Modifier::Bit(_)
-                | Modifier::BitVarying(_)
-        )
+        Some(Modifier::Name | Modifier::JsonPath | Modifier::InternalChar | Modifier::Oid)
     );
     by_name
+        || column.family() > 0
         || matches!(
             column.kind,
             ColumnType::Numeric
@@ -318,6 +312,16 @@ pub(crate) fn show(array: &ArrayRef, row: usize) -> String {
             |_| "?".to_owned(),
             |formatter| formatter.value(row).to_string(),
         )
+}
+
+/// One value of a column as text, for messages.
+pub(crate) fn show_of(array: &ArrayRef, row: usize, column: &Column) -> String {
+    match array.as_binary_view_opt() {
+        Some(bytes) if column.kind == ColumnType::Bytea && bytes.is_valid(row) => {
+            column.shown_bytes(bytes.value(row))
+        }
+        _ => show(array, row),
+    }
 }
 
 fn from_text(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {

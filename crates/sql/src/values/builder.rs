@@ -42,6 +42,8 @@ pub(crate) enum ColumnBuilder {
     Oid(Int64Builder),
     /// A type that the front reads, and that is held as text.
     OfFront(StringViewBuilder, Box<Column>),
+    /// A type that the front reads, and that is held as bytes.
+    BytesOfFront(BinaryViewBuilder, Box<Column>),
 }
 
 /// All digits of seconds.
@@ -71,6 +73,9 @@ impl ColumnBuilder {
                 Self::Oid(Int64Builder::new())
             }
             ColumnType::Text if column.modifier.is_some() => of_front(),
+            ColumnType::Bytea if column.modifier.is_some() => {
+                Self::BytesOfFront(BinaryViewBuilder::new(), Box::new(column.clone()))
+            }
             ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
             ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
             ColumnType::Integer => Self::Integer(Int32Builder::new()),
@@ -129,7 +134,7 @@ impl ColumnBuilder {
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 b.append_null()
             }
-            Self::Bytea(b) | Self::Numeric(b, _) => b.append_null(),
+            Self::Bytea(b) | Self::Numeric(b, _) | Self::BytesOfFront(b, _) => b.append_null(),
         }
     }
 
@@ -194,6 +199,14 @@ impl ColumnBuilder {
                     None => return Err(Error::internal("a value that is held as no text")),
                 }
             }
+            Self::BytesOfFront(b, column) => {
+                let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
+                let stored = super::convert::stored(&given, column).map_err(|bad| bad.error)?;
+                match stored.as_binary_view_opt() {
+                    Some(stored) => b.append_option(stored.iter().next().flatten()),
+                    None => return Err(Error::internal("a value that is held as no bytes")),
+                }
+            }
         }
         Ok(())
     }
@@ -217,7 +230,7 @@ impl ColumnBuilder {
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())
             }
-            Self::Bytea(b) | Self::Numeric(b, _) => Arc::new(b.finish()),
+            Self::Bytea(b) | Self::Numeric(b, _) | Self::BytesOfFront(b, _) => Arc::new(b.finish()),
         }
     }
 }

@@ -16,11 +16,12 @@ use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
-use freestone_frontend::functions::arrays::casts::struct_of;
+use freestone_frontend::functions::arrays::casts::{output, struct_of};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between, check_bits};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
+use freestone_frontend::values::network::Inet;
 use freestone_storage::{Column, ColumnType};
 
 use super::{BadValue, fit_char, fit_varchar, with_kind};
@@ -104,6 +105,15 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     let from = match (array.data_type(), kind) {
         // No other numbers are bytes.
         (DataType::BinaryView, ColumnType::Numeric) => return Ok(Arc::clone(array)),
+        (DataType::BinaryView, ColumnType::Bytea) => {
+            must_be_held(array, &type_held(column))?;
+            return Ok(Arc::clone(array));
+        }
+        (held, ColumnType::Array { .. })
+            if column.family() > 0 && elements_of(held) == Some(&DataType::BinaryView) =>
+        {
+            type_held(column).without_length()
+        }
         (DataType::FixedSizeBinary(12), ColumnType::TimeTz) => Type::TimeTz(None),
         (held, ColumnType::Array { element, .. })
             if let Some(elements) = elements_of(held)
@@ -161,6 +171,29 @@ pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
         values = convert(texts, &Type::Text, ty, &STORED)?;
     }
     convert(&values, ty, &Type::Text, &STORED)
+}
+
+/// Checks that bytes are values of a type of network addresses in the form that it is held in: a
+/// file may have others.
+///
+/// # Errors
+/// `22P03` for others.
+fn must_be_held(array: &ArrayRef, ty: &Type) -> Result<(), BadValue> {
+    let is = |bytes: &[u8]| match ty {
+        Type::Inet => Inet::decode(bytes).encode() == bytes,
+        Type::Cidr => Inet::decode(bytes).network().encode() == bytes,
+        Type::MacAddr => bytes.len() == 6,
+        Type::MacAddr8 => bytes.len() == 8,
+        _ => true,
+    };
+    let values = array.as_binary_view_opt().into_iter().flatten().enumerate();
+    for (row, bytes) in values {
+        if !bytes.is_none_or(is) {
+            let error = Error::new("22P03", format!("bytes that are no value of type {ty}"));
+            return Err(BadValue { row, error });
+        }
+    }
+    Ok(())
 }
 
 /// Checks the lengths of bit strings, and of texts in arrays and records, which are cut where they
@@ -253,6 +286,14 @@ pub(crate) fn from_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 /// Those of the output function.
 pub(crate) fn as_text(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(array, ty, &Type::Text, &STORED)
+}
+
+/// Values of the front as clients are shown them under default settings.
+///
+/// # Errors
+/// Those of the output function.
+pub(crate) fn as_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    Ok(output(array, ty, &STORED)?)
 }
 
 /// Texts of [`as_text`] as values of the front.

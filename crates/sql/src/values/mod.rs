@@ -18,7 +18,7 @@ mod text;
 
 use crate::error::Error;
 
-pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
+pub(crate) use assign::{assign, check_assignable, show, show_of, text_of_bytes};
 pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
 pub(crate) use kind::with_kind;

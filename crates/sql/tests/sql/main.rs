@@ -44,6 +44,7 @@ mod load;
 mod locking;
 mod materialized;
 mod migrations;
+mod network;
 mod partitioned;
 mod partitions;
 mod path;

@@ -9,6 +9,7 @@
 //! ```
 
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,14 @@ pub enum Modifier {
     Bit(Option<u32>),
     /// BIT VARYING(n), held as BIT is.
     BitVarying(Option<u32>),
+    /// INET, held as BYTEA, which has its order.
+    Inet,
+    /// CIDR, held as INET is.
+    Cidr,
+    /// MACADDR, held as BYTEA.
+    MacAddr,
+    /// MACADDR8, held as BYTEA.
+    MacAddr8,
 }
 
 /// A field of an INTERVAL.
@@ -84,6 +93,20 @@ impl Column {
         self.modifier.map_or(0, Modifier::family)
     }
 
+    /// Bytes that it holds, for people: an address in its own form, others in hexadecimal digits.
+    pub fn shown_bytes(&self, bytes: &[u8]) -> String {
+        let digits = |between: &str| {
+            let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            digits.join(between)
+        };
+        match self.modifier {
+            Some(Modifier::Inet) => shown_address(bytes, false),
+            Some(Modifier::Cidr) => shown_address(bytes, true),
+            Some(Modifier::MacAddr | Modifier::MacAddr8) => digits(":"),
+            _ => format!("\\x{}", digits("")),
+        }
+    }
+
     /// Its type as SQL writes it.
     pub fn type_name(&self) -> String {
         let Some(declared) = self.modifier else {
@@ -105,6 +128,9 @@ impl Modifier {
     pub fn family(self) -> u8 {
         match self {
             Modifier::Bit(_) | Modifier::BitVarying(_) => 1,
+            Modifier::Inet | Modifier::Cidr => 2,
+            Modifier::MacAddr => 3,
+            Modifier::MacAddr8 => 4,
             _ => 0,
         }
     }
@@ -136,12 +162,33 @@ impl Modifier {
             Modifier::JsonPath => "JSONPATH".to_owned(),
             Modifier::InternalChar => "\"char\"".to_owned(),
             Modifier::Oid => "OID".to_owned(),
+            Modifier::Inet => "INET".to_owned(),
+            Modifier::Cidr => "CIDR".to_owned(),
+            Modifier::MacAddr => "MACADDR".to_owned(),
+            Modifier::MacAddr8 => "MACADDR8".to_owned(),
             // Without quotes it would be BIT(1).
             Modifier::Bit(None) => "\"bit\"".to_owned(),
             Modifier::Bit(Some(length)) => format!("BIT({length})"),
             Modifier::BitVarying(None) => "BIT VARYING".to_owned(),
             Modifier::BitVarying(Some(length)) => format!("BIT VARYING({length})"),
         }
+    }
+}
+
+/// The address that bytes hold: 4 or 6 for its family, the network, the bits of the mask, which are
+/// shown if they are not all or if `masked` says so, and the address.
+fn shown_address(bytes: &[u8], masked: bool) -> String {
+    let size = if bytes.first() == Some(&6) { 16 } else { 4 };
+    let bits = bytes.get(1 + size).copied().unwrap_or_default();
+    let address = bytes.get(2 + size..).unwrap_or_default();
+    let shown = match (<[u8; 4]>::try_from(address), <[u8; 16]>::try_from(address)) {
+        (Ok(address), _) => Ipv4Addr::from(address).to_string(),
+        (_, Ok(address)) => Ipv6Addr::from(address).to_string(),
+        _ => String::new(),
+    };
+    match masked || usize::from(bits) != 8 * size {
+        true => format!("{shown}/{bits}"),
+        false => shown,
     }
 }
 
@@ -217,6 +264,13 @@ mod tests {
                 r#"{"bit_varying":null}"#,
                 "BIT VARYING",
             ),
+            (ColumnType::Bytea, Modifier::Inet, r#""inet""#, "INET"),
+            (
+                ColumnType::Bytea,
+                Modifier::MacAddr8,
+                r#""mac_addr8""#,
+                "MACADDR8",
+            ),
         ] {
             assert_eq!(serde_json::to_string(&declared).unwrap(), written);
             let read: Modifier = serde_json::from_str(written).unwrap();
@@ -236,6 +290,32 @@ mod tests {
             let array = column(kind.array(2).unwrap());
             assert_eq!(array.type_name(), format!("{shown}[][]"));
         }
+    }
+
+    #[test]
+    fn bytes_are_shown_by_their_type() {
+        let column = |modifier| Column {
+            name: "a".to_owned(),
+            kind: ColumnType::Bytea,
+            nullable: true,
+            default: None,
+            identity: None,
+            declared: None,
+            generated: false,
+            hidden: None,
+            modifier,
+        };
+        let v4 = [4, 10, 0, 0, 0, 8, 10, 1, 2, 3];
+        assert_eq!(column(Some(Modifier::Inet)).shown_bytes(&v4), "10.1.2.3/8");
+        let mut v6 = [0; 34];
+        (v6[0], v6[17], v6[33]) = (6, 128, 1);
+        assert_eq!(column(Some(Modifier::Inet)).shown_bytes(&v6), "::1");
+        assert_eq!(column(Some(Modifier::Cidr)).shown_bytes(&v6), "::1/128");
+        assert_eq!(
+            column(Some(Modifier::MacAddr)).shown_bytes(&[8, 0x2b]),
+            "08:2b"
+        );
+        assert_eq!(column(None).shown_bytes(&[0, 0x2b]), "\\x002b");
     }
 
     /// As databases have them that were written before there was such a part.

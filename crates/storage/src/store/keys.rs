@@ -94,7 +94,7 @@ fn shown<'a>(
     let shown = columns.iter().zip(values);
     let shown: Vec<String> = shown
         .map(|(column, value)| match value {
-            Some(value) => show(&column.kind, value),
+            Some(value) => show(column, value),
             None => "null".to_owned(),
         })
         .collect();
@@ -102,8 +102,9 @@ fn shown<'a>(
 }
 
 /// A value for people, as far as storage can tell.
-fn show(kind: &ColumnType, value: &Value) -> String {
-    match (value, kind) {
+fn show(column: &Column, value: &Value) -> String {
+    match (value, &column.kind) {
+        (Value::Bytes(bytes), ColumnType::Bytea) => column.shown_bytes(bytes),
         (Value::Int(value), ColumnType::Decimal { scale, .. }) if *scale > 0 => {
             let unit = 10i128.pow(u32::from(scale.unsigned_abs()));
             let sign = if *value < 0 { "-" } else { "" };

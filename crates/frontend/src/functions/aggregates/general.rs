@@ -233,6 +233,7 @@ fn register_extremes(c: &mut Catalogue) {
         Type::Timestamp(None),
         Type::TimestampTz(None),
         Type::Interval,
+        Type::Inet,
         Type::AnyArray,
         Type::AnyElement,
     ];

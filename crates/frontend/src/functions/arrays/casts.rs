@@ -309,7 +309,7 @@ fn to_text(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
 }
 
 /// The texts that the output functions of a type give, as they stand in arrays, records and
-/// rows that are sent. They differ from casts to text for BOOLEAN and CHAR(n).
+/// rows that are sent. They differ from casts to text for BOOLEAN, CHAR(n) and INET.
 ///
 /// # Errors
 /// `XX000` if the type has no text form.
@@ -328,6 +328,7 @@ pub fn output(array: &ArrayRef, ty: &Type, session: &Session) -> Result<ArrayRef
             Ok(Arc::new(texts.collect::<StringViewArray>()))
         }
         Type::Unknown => Ok(Arc::clone(array)),
+        Type::Inet => super::super::network::shown(array),
         Type::Array(_) => array_to_text(array, ty, session),
         Type::Record(fields) => record_to_text(array, fields, session),
         _ => {

@@ -243,6 +243,7 @@ fn number_texts(array: &ArrayRef) -> Result<StringViewArray> {
 /// The texts of the values of a type.
 pub(super) fn text_of(session: &Session, ty: &Type, array: &ArrayRef) -> Result<StringViewArray> {
     let casted = match cast_between(ty, &Type::Text).and_then(|cast| cast.function) {
+        Some(_) if *ty == Type::Inet => crate::functions::network::shown(array)?,
         None => Arc::clone(array),
         Some(function) => {
             let call = Call {

@@ -70,7 +70,7 @@ fn of_any(kernel: Kernel) -> Kernel {
         };
         let array = match ty {
             // These are cast to text, unlike in `concat`.
-            Type::Bool | Type::Char(_) => {
+            Type::Bool | Type::Char(_) | Type::Inet => {
                 super::super::casts::converted(call, Arc::clone(&column.array), ty, &Type::Text)?
             }
             ty => text_of(call, ty, &column.array)?,

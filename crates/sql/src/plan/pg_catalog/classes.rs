@@ -20,7 +20,7 @@ pub(super) const ACCESS: [(i64, &str, &str, i64, &str); 7] = [
 
 /// Classes of operators: number, access method, name, family, type, and whether the type has it
 /// by default.
-const CLASSES: [(i64, i64, &str, i64, i64, bool); 61] = [
+const CLASSES: [(i64, i64, &str, i64, i64, bool); 69] = [
     (1979, 403, "int2_ops", 1976, 21, true),
     (1978, 403, "int4_ops", 1976, 23, true),
     (1981, 403, "oid_ops", 1989, 26, true),
@@ -43,15 +43,23 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 61] = [
     (10006, 403, "bytea_ops", 428, 17, true),
     (10007, 403, "char_ops", 429, 18, true),
     (10008, 405, "char_ops", 431, 18, true),
+    (10009, 403, "cidr_ops", 1974, 869, false),
+    (10010, 405, "cidr_ops", 1975, 869, false),
     (10011, 405, "date_ops", 435, 1082, true),
     (10012, 403, "float4_ops", 1970, 700, true),
     (10013, 405, "float4_ops", 1971, 700, true),
     (10014, 405, "float8_ops", 1971, 701, true),
+    (10015, 403, "inet_ops", 1974, 869, true),
+    (10016, 405, "inet_ops", 1975, 869, true),
     (10019, 405, "int2_ops", 1977, 21, true),
     (10020, 405, "int4_ops", 1977, 23, true),
     (10021, 405, "int8_ops", 1977, 20, true),
     (10022, 403, "interval_ops", 1982, 1186, true),
     (10023, 405, "interval_ops", 1983, 1186, true),
+    (10024, 403, "macaddr_ops", 1984, 829, true),
+    (10025, 405, "macaddr_ops", 1985, 829, true),
+    (10026, 403, "macaddr8_ops", 3371, 774, true),
+    (10027, 405, "macaddr8_ops", 3372, 774, true),
     (10028, 403, "name_ops", 1994, 19, true),
     (10029, 405, "name_ops", 1995, 19, true),
     (10030, 405, "numeric_ops", 1998, 1700, true),
@@ -85,7 +93,7 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 61] = [
 ];
 
 /// Families of those classes: number, access method, name.
-const FAMILIES: [(i64, i64, &str); 47] = [
+const FAMILIES: [(i64, i64, &str); 53] = [
     (397, 403, "array_ops"),
     (423, 403, "bit_ops"),
     (424, 403, "bool_ops"),
@@ -99,10 +107,14 @@ const FAMILIES: [(i64, i64, &str); 47] = [
     (627, 405, "array_ops"),
     (1970, 403, "float_ops"),
     (1971, 405, "float_ops"),
+    (1974, 403, "network_ops"),
+    (1975, 405, "network_ops"),
     (1976, 403, "integer_ops"),
     (1977, 405, "integer_ops"),
     (1982, 403, "interval_ops"),
     (1983, 405, "interval_ops"),
+    (1984, 403, "macaddr_ops"),
+    (1985, 405, "macaddr_ops"),
     (1988, 403, "numeric_ops"),
     (1989, 403, "oid_ops"),
     (1990, 405, "oid_ops"),
@@ -128,6 +140,8 @@ const FAMILIES: [(i64, i64, &str); 47] = [
     (2969, 405, "uuid_ops"),
     (2994, 403, "record_ops"),
     (3194, 403, "record_image_ops"),
+    (3371, 403, "macaddr8_ops"),
+    (3372, 405, "macaddr8_ops"),
     (3522, 403, "enum_ops"),
     (3523, 405, "enum_ops"),
     (4033, 403, "jsonb_ops"),

@@ -38,16 +38,21 @@ pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
 }
 
 /// Types whose functions have a low line in their names.
-const LINED: [&str; 18] = [
+const LINED: [&str; 24] = [
     "array",
+    "bit",
+    "cidr",
     "cstring",
     "date",
     "domain",
     "enum",
+    "inet",
     "interval",
     "json",
     "jsonb",
     "jsonpath",
+    "macaddr",
+    "macaddr8",
     "numeric",
     "pg_node_tree",
     "record",
@@ -56,6 +61,7 @@ const LINED: [&str; 18] = [
     "timestamptz",
     "timetz",
     "uuid",
+    "varbit",
     "void",
 ];
 

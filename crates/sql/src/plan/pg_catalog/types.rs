@@ -17,7 +17,7 @@ use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 52] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 56] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -33,9 +33,13 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 52] = [
     (30, "oidvector", "oidvector", -1, "A", 1013),
     (114, "json", "json", -1, "U", 199),
     (194, "pg_node_tree", "pg_node_tree", -1, "Z", 0),
+    (650, "cidr", "cidr", -1, "I", 651),
     (700, "float4", "real", 4, "N", 1021),
     (701, "float8", "double precision", 8, "N", 1022),
     (705, "unknown", "unknown", -2, "X", 0),
+    (774, "macaddr8", "macaddr8", 8, "U", 775),
+    (829, "macaddr", "macaddr", 6, "U", 1040),
+    (869, "inet", "inet", -1, "I", 1041),
     (1033, "aclitem", "aclitem", 12, "U", 1034),
     (1042, "bpchar", "character", -1, "S", 1014),
     (1043, "varchar", "character varying", -1, "S", 1015),
@@ -117,6 +121,10 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Char(n) => (1042, length(n)),
         Type::Varchar(n) => (1043, length(n)),
         Type::Date => (1082, -1),
+        Type::Cidr => (650, -1),
+        Type::MacAddr8 => (774, -1),
+        Type::MacAddr => (829, -1),
+        Type::Inet => (869, -1),
         Type::Bit(n) => (1560, n.map_or(-1, i64::from)),
         Type::VarBit(n) => (1562, n.map_or(-1, i64::from)),
         Type::Time(digits) => (1083, seconds(digits)),
@@ -203,6 +211,7 @@ pub(super) fn placed(number: i64) -> (bool, &'static str) {
     match size_of(number) {
         1 => (true, "c"),
         2 => (true, "s"),
+        8 if number == 774 => (false, "i"),
         8 => (true, "d"),
         4 => (true, "i"),
         64 | 16 if number == 19 || number == 2950 => (false, "c"),
@@ -296,6 +305,7 @@ pub(super) fn types(facts: &mut Facts) {
             "timestamptz",
             "interval",
             "varbit",
+            "inet",
         ];
         let element = match name {
             "name" => 18,
@@ -325,7 +335,7 @@ pub(super) fn types(facts: &mut Facts) {
             (
                 "typstorage",
                 match size {
-                    ..0 if name == "numeric" => "m",
+                    ..0 if matches!(name, "numeric" | "inet" | "cidr") => "m",
                     ..0 => "x",
                     _ => "p",
                 }
