@@ -277,10 +277,15 @@ impl Reader<'_> {
                     });
                     values.push(self.node(&when.result)?);
                 }
-                let has_else = else_result.is_some();
-                if let Some(value) = else_result {
-                    values.push(self.node(value)?);
+                match else_result {
+                    Some(value) => values.push(self.node(value)?),
+                    // Without ELSE it is NULL, which is written; a text that is printed has it.
+                    None if self.known.is_some() => {
+                        values.push((Node::Literal("NULL".to_owned(), None), Type::Unknown));
+                    }
+                    None => {}
                 }
+                let has_else = values.len() > whens.len();
                 let (mut values, ty) = self.alike(values)?;
                 let otherwise = if has_else { values.pop() } else { None };
                 let node = Node::Case {

@@ -218,7 +218,7 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for view in seen_views(relations, schema) {
-            let text = Some(view.sql.clone());
+            let text = Some(format!("{};", view.sql));
             let text = text.filter(|_| rights.reads(schema, &Object::view(schema, &view.name)));
             rows.push((schema.to_owned(), view.name.clone(), text));
         }

@@ -55,7 +55,11 @@ fn the_information_schema_describes_everything() {
     );
     assert_eq!(
         sql.one("SELECT view_definition FROM information_schema.views"),
-        "SELECT a, c FROM t"
+        "SELECT a, c FROM t;"
+    );
+    assert_eq!(
+        sql.one("SELECT definition FROM pg_views WHERE viewname = 'v'"),
+        "SELECT a, c FROM t;"
     );
     assert_eq!(
         sql.one("SELECT count(*) FROM information_schema.columns WHERE table_name = 'v'"),

@@ -651,10 +651,9 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let object = one.object();
         if let Some(definition) = &one.definition {
-            let text = if one.readable {
-                definition.as_str()
-            } else {
-                ""
+            let text = match one.readable {
+                true => format!("{definition};"),
+                false => String::new(),
             };
             facts.add([
                 ("schemaname", shown_schema(&one.schema).into()),
