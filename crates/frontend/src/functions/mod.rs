@@ -51,6 +51,7 @@ use crate::types::Type;
 use kernel::Kernel;
 
 pub use binary::read_bytes;
+pub use keywords::is_unreserved;
 pub use numeric::read_oid;
 pub use resolve::{
     Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,

@@ -334,7 +334,7 @@ fn indexes_tell_their_columns_as_lists() {
     sql.run("CREATE VIEW seen AS SELECT a FROM w");
     assert_eq!(
         sql.one("SELECT pg_get_viewdef(c.oid) FROM pg_class c WHERE relname = 'seen'"),
-        "SELECT a FROM w;"
+        " SELECT w.a\n   FROM w;"
     );
 }
 
