@@ -41,6 +41,7 @@ referee: setup         ## the language front asked what PostgreSQL was asked; a 
 	$(BIN)/referee laws
 	$(BIN)/referee generate --own --serve $(BIN)/freestone --statements $${STATEMENTS:-1000000}
 	$(BIN)/referee generate --own --serve $(BIN)/freestone --statements $${CHANGES:-100000} --changes
+	$(BIN)/referee views --own --serve $(BIN)/freestone --statements $${VIEWS:-3000}
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

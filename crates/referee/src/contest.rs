@@ -436,7 +436,7 @@ pub fn strictness(statement: &str, messages: bool) -> Strictness {
 }
 
 /// A statement without its names, numbers and texts.
-fn shape(statement: &str) -> String {
+pub fn shape(statement: &str) -> String {
     let mut shape = String::new();
     let mut quoted = false;
     for c in statement.chars() {

@@ -17,6 +17,7 @@
 //! | `generate` | random tables and statements |
 //! | `shapes` | statements of many sizes, each of one shape |
 //! | `plan_time` | the time that planning takes |
+//! | `views` | texts of views |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
 //! It measures no speed, and it writes to temporary tables only.
@@ -34,4 +35,5 @@ pub mod plan_time;
 pub mod random;
 pub mod shapes;
 pub mod shrink;
+pub mod views;
 pub mod wire;

@@ -16,7 +16,7 @@ use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
 use freestone_referee::wire::{Address, Wire};
-use freestone_referee::{plan_time, shapes};
+use freestone_referee::{plan_time, shapes, views};
 
 const USAGE: &str = "\
 referee corpus [--record] [--prune] [--chapter NAME] [side]
@@ -39,6 +39,10 @@ referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most
     --rewrites: both sides are the front, with plans as bound and rewritten
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
+referee views [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [--alone] [side]
+    makes views of random queries and compares their texts with PostgreSQL's, and the rows of our
+    texts with those of the views; --alone: without PostgreSQL; --most: differences that are made
+    small
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
 referee shapes [--only NAME] [--percent N] [--stack MIB]
@@ -183,6 +187,7 @@ fn work(options: &Options) -> io::Result<bool> {
         }
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
+        Some("views") => views(options),
         Some("show") => show(options),
         Some("shapes") => shapes(options),
         Some("plan-time") => plan_time(options),
@@ -320,6 +325,60 @@ fn test_laws(options: &Options) -> io::Result<bool> {
         verdict.breaches.len()
     );
     Ok(verdict.breaches.is_empty())
+}
+
+fn views(options: &Options) -> io::Result<bool> {
+    let contest = views::Contest::new(views::Rules {
+        statements: options.number("--statements", 3_000),
+        seed: options.number("--seed", drawn()) as u64,
+        chapter: options.after("--chapter", 1).map(str::to_owned),
+        most: options.number("--most", 300),
+    });
+    println!("seed {}", contest.rules.seed);
+    let signatures = Signatures::read();
+    let alone = options.flag("--alone");
+    let work = || {
+        let mut ours = options.ours()?;
+        if alone {
+            return contest.work(None, ours.as_mut(), &signatures);
+        }
+        let mut theirs = options.postgres()?;
+        contest.work(Some(&mut theirs), ours.as_mut(), &signatures)
+    };
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for _ in 0..options.number("--jobs", 3).max(1) {
+            let worker = std::thread::Builder::new().stack_size(STACK);
+            workers.push(worker.spawn_scoped(scope, work)?);
+        }
+        for worker in workers {
+            let gone = |_| io::Error::other("a worker panicked");
+            worker.join().map_err(gone)??;
+        }
+        io::Result::Ok(())
+    })?;
+    for kind in contest.kinds() {
+        println!("-- {} times {}", kind.times, kind.fingerprint);
+        for statement in &kind.setup {
+            println!("{statement};");
+        }
+        println!("{};", kind.statement);
+        println!("-- PostgreSQL:\n{}", kind.theirs);
+        println!("-- Freestone:\n{}\n", kind.ours);
+    }
+    let counts = &contest.counts;
+    let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    println!(
+        "{} statements, {} views: {} with PostgreSQL's text, {} with another, {} as written, {} \
+         with another meaning or text of their own text",
+        of(&counts.asked),
+        of(&counts.made),
+        of(&counts.same),
+        of(&counts.differing),
+        of(&counts.written),
+        of(&counts.wrong),
+    );
+    Ok(of(&counts.wrong) == 0)
 }
 
 fn coverage(options: &Options) -> io::Result<bool> {

@@ -1,5 +1,12 @@
 //! The words of PostgreSQL's grammar, as `pg_get_keywords` lists them.
 
+/// Whether a word stands for a name of any kind: it is none of the grammar, or one that is not
+/// reserved.
+pub fn is_unreserved(word: &str) -> bool {
+    let found = WORDS.binary_search_by_key(&word, |(known, ..)| *known);
+    found.is_ok_and(|at| WORDS[at].1 == 'U') || found.is_err()
+}
+
 /// Words, each with its category and whether it may stand behind a column as its name without AS.
 pub(super) const WORDS: [(&str, char, bool); 460] = [
     ("abort", 'U', true),

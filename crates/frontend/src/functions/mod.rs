@@ -54,6 +54,7 @@ use kernel::Kernel;
 
 pub use binary::read_bytes;
 pub use bits::{check_length as check_bits, of_hex as bits_of_hex};
+pub use keywords::is_unreserved;
 pub use numeric::read_oid;
 pub use resolve::{
     Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,

@@ -23,7 +23,7 @@ pub(crate) const WITH_LAMBDAS: [&str; 11] = [
 pub const NOTHING: &str = "\u{1}nothing ";
 
 /// The alias of a query that the grammar does not have as a sub-query.
-pub(crate) const QUERY: &str = "\u{1}query ";
+pub const QUERY: &str = "\u{1}query ";
 
 /// The quote of such a name.
 pub const QUOTE: char = '"';
@@ -32,47 +32,47 @@ pub const QUOTE: char = '"';
 pub(super) const FIRST: char = '\u{1}';
 
 /// EXCLUDE of a frame: the last key of ORDER BY, with the words behind it.
-pub(crate) const EXCLUDE: &str = "\u{1}exclude ";
+pub const EXCLUDE: &str = "\u{1}exclude ";
 /// BETWEEN SYMMETRIC: a call around the lower bound.
-pub(crate) const SYMMETRIC: &str = "\u{1}symmetric ";
+pub const SYMMETRIC: &str = "\u{1}symmetric ";
 /// `t.*` inside an expression: the last part of a name.
-pub(crate) const WHOLE_ROW: &str = "\u{1}whole row ";
+pub const WHOLE_ROW: &str = "\u{1}whole row ";
 /// `GROUP BY DISTINCT`: the first key.
-pub(crate) const DISTINCT_SETS: &str = "\u{1}distinct sets ";
+pub const DISTINCT_SETS: &str = "\u{1}distinct sets ";
 /// GROUPING SETS: a call.
-pub(crate) const GROUPING_SETS: &str = "\u{1}grouping sets ";
+pub const GROUPING_SETS: &str = "\u{1}grouping sets ";
 /// ROLLUP: a call.
-pub(crate) const ROLLUP: &str = "\u{1}rollup ";
+pub const ROLLUP: &str = "\u{1}rollup ";
 /// CUBE: a call.
-pub(crate) const CUBE: &str = "\u{1}cube ";
+pub const CUBE: &str = "\u{1}cube ";
 /// `()` as a key of GROUP BY: a call.
-pub(crate) const NO_KEYS: &str = "\u{1}no keys ";
+pub const NO_KEYS: &str = "\u{1}no keys ";
 /// ROWS FROM: a call around the calls.
-pub(crate) const ROWS_FROM: &str = "\u{1}rows from ";
+pub const ROWS_FROM: &str = "\u{1}rows from ";
 /// ONLY before a table: a hint behind it.
-pub(crate) const ONLY: &str = "\u{1}only ";
+pub const ONLY: &str = "\u{1}only ";
 /// A column definition list in ROWS FROM: a call with the call and `name => NULL::type`.
-pub(crate) const COLUMNS: &str = "\u{1}columns ";
+pub const COLUMNS: &str = "\u{1}columns ";
 /// The alias of `JOIN … USING (…)`: a column in the list, with the name behind it.
-pub(crate) const JOIN_ALIAS: &str = "\u{1}as ";
+pub const JOIN_ALIAS: &str = "\u{1}as ";
 /// SEARCH and CYCLE: columns of the common table expression, with the parts behind it.
-pub(crate) const SEARCH: &str = "\u{1}search ";
+pub const SEARCH: &str = "\u{1}search ";
 /// See [`SEARCH`].
-pub(crate) const CYCLE: &str = "\u{1}cycle ";
+pub const CYCLE: &str = "\u{1}cycle ";
 /// Parts of [`SEARCH`] and [`CYCLE`] are separated by it; no name has it.
-pub(crate) const PART: char = '\0';
+pub const PART: char = '\0';
 /// `ORDER BY x USING op`: a call, with the operator behind it.
-pub(crate) const USING: &str = "\u{1}using ";
+pub const USING: &str = "\u{1}using ";
 /// A prefix operator: a call, with the operator behind it.
-pub(crate) const PREFIX: &str = "\u{1}prefix ";
+pub const PREFIX: &str = "\u{1}prefix ";
 /// `FETCH FIRST (…) ROWS WITH TIES`: a call around the count in LIMIT.
-pub(crate) const TIES: &str = "\u{1}ties ";
+pub const TIES: &str = "\u{1}ties ";
 /// VARIADIC: a call around the argument.
-pub(crate) const VARIADIC: &str = "\u{1}variadic ";
+pub const VARIADIC: &str = "\u{1}variadic ";
 /// `op ANY (x)`: a call in the place of the right operand.
-pub(crate) const ANY: &str = "\u{1}any ";
+pub const ANY: &str = "\u{1}any ";
 /// `op ALL (x)`: a call in the place of the right operand.
-pub(crate) const ALL: &str = "\u{1}all ";
+pub const ALL: &str = "\u{1}all ";
 
 /// An element, a slice or a field that gets a value: a call of it, behind [`BASE`], and the value.
 pub const ASSIGN: &str = "\u{1}assign ";
@@ -133,7 +133,7 @@ pub(crate) const SUMMARIZE: &str = "\u{1}summarize ";
 /// A sample of FROM: a call in it, of the words of the sample.
 pub(crate) const SAMPLE: &str = "\u{1}sample ";
 /// POSITIONAL JOIN: the condition of a full join.
-pub(crate) const POSITIONAL: &str = "\u{1}positional ";
+pub const POSITIONAL: &str = "\u{1}positional ";
 /// A column that a form stands for: the number of its scope, its own number there, and its name,
 /// separated by [`PART`].
 pub(crate) const PICKED: &str = "\u{1}picked ";
@@ -147,7 +147,7 @@ pub fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {
 }
 
 /// What follows the mark in the name of a call that stands for a form, and its arguments.
-pub(crate) fn marked_call<'a>(expr: &'a Expr, mark: &str) -> Option<(&'a str, Vec<&'a Expr>)> {
+pub fn marked_call<'a>(expr: &'a Expr, mark: &str) -> Option<(&'a str, Vec<&'a Expr>)> {
     let Expr::Function(call) = expr else {
         return None;
     };

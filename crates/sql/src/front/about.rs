@@ -20,7 +20,7 @@ use freestone_frontend::types::arrays::from_lists;
 use freestone_frontend::types::{Reg, Type};
 
 use super::declared::type_of_stored;
-use super::deparse::{deparsed, pretty};
+use super::deparse::{deparsed, pretty, view_texts};
 use super::objects::Numbers;
 
 use crate::dialect::with_schema;
@@ -205,27 +205,38 @@ pub(super) fn functions(
         }
         "pg_get_viewdef" => {
             let definitions = texts("pg_class", "oid", "reldefinition")?;
-            // pg_dump takes the last character away, and restores views without a path.
-            let ended = definitions.iter();
-            let ended =
-                ended.map(|(number, text)| (*number, format!("{};", shown_query(relations, text))));
-            let definitions = Arc::new(ended.collect::<HashMap<_, _>>());
-            let mut all = of_number(
-                "pg_get_viewdef",
-                &[&[], &[Truth], &[Int4]],
-                Arc::clone(&definitions),
-            );
-            let known = numbers();
-            for more in [vec![], vec![Truth]] {
-                let (known, definitions) = (Arc::clone(&known), Arc::clone(&definitions));
-                let kernel: Kernel = f1::<Str, Opt<Str>>(move |name| {
-                    let number = known.number(Reg::Class, name)?;
-                    Ok(definitions.get(&number).cloned())
-                });
-                let mut parameters = vec![Text];
-                parameters.extend(more);
-                all.push(scalar("pg_get_viewdef", &parameters, Text, first_of(kernel)).stable());
+            let (mut plain, mut pretty) = (HashMap::new(), HashMap::new());
+            for (number, schema, name) in objects::relation_numbers(&relations.snapshot) {
+                if let Some(text) = definitions.get(&number) {
+                    let [all, few] = view_definitions(relations, schema, &name, text);
+                    plain.insert(number, all);
+                    pretty.insert(number, few);
+                }
             }
+            let (plain, pretty) = (Arc::new(plain), Arc::new(pretty));
+            let choose = |few: bool| Arc::clone(if few { &pretty } else { &plain });
+            let mut all = of_number("pg_get_viewdef", &[&[]], choose(false));
+            all.extend(of_number("pg_get_viewdef", &[&[Int4]], choose(true)));
+            let both = (choose(false), choose(true));
+            let kernel = f2::<I64, Bool, Opt<Str>>(move |number, few| {
+                let texts = if few { &both.1 } else { &both.0 };
+                Ok(texts.get(&number).cloned())
+            });
+            all.push(scalar("pg_get_viewdef", &[Oid, Truth], Text, kernel).stable());
+            let known = numbers();
+            let (named, texts) = (Arc::clone(&known), choose(false));
+            let kernel: Kernel = f1::<Str, Opt<Str>>(move |name| {
+                let number = named.number(Reg::Class, name)?;
+                Ok(texts.get(&number).cloned())
+            });
+            all.push(scalar("pg_get_viewdef", &[Text], Text, kernel).stable());
+            let both = (choose(false), choose(true));
+            let kernel = f2::<Str, Bool, Opt<Str>>(move |name, few| {
+                let number = known.number(Reg::Class, name)?;
+                let texts = if few { &both.1 } else { &both.0 };
+                Ok(texts.get(&number).cloned())
+            });
+            all.push(scalar("pg_get_viewdef", &[Text, Truth], Text, kernel).stable());
             all
         }
         "pg_get_indexdef" => indexes(relations)?,
@@ -817,6 +828,25 @@ fn default_rights(kind: &str, owner: &str) -> Vec<String> {
     }
     rights.push(format!("{owner}={own}/{owner}"));
     rights
+}
+
+/// The texts of the query of a view as PostgreSQL prints it, and with few brackets; both are as it
+/// was written if it has a form that is not known.
+pub(crate) fn view_definitions(
+    relations: &Relations<'_>,
+    schema: &str,
+    name: &str,
+    sql: &str,
+) -> [String; 2] {
+    // pg_dump takes the last character away.
+    let ended = |text: String| format!("{text};");
+    match view_texts(relations, (schema, name, sql)) {
+        Some(texts) => texts.map(ended),
+        None => {
+            let text = ended(shown_query(relations, sql));
+            [text.clone(), text]
+        }
+    }
 }
 
 /// The text of a view's query, in which names without a schema are of the default one, as the

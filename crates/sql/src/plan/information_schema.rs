@@ -30,7 +30,7 @@ use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
-use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored};
+use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored, view_definitions};
 use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
 use crate::types::type_of_column;
 
@@ -219,8 +219,11 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for view in seen_views(relations, schema) {
-            let text = Some(view.sql.clone());
-            let text = text.filter(|_| rights.reads(schema, &Object::view(schema, &view.name)));
+            let readable = rights.reads(schema, &Object::view(schema, &view.name));
+            let text = readable.then(|| {
+                let [text, _] = view_definitions(relations, schema, &view.name, &view.sql);
+                text
+            });
             rows.push((schema.to_owned(), view.name.clone(), text));
         }
     }

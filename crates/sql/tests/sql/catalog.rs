@@ -55,7 +55,11 @@ fn the_information_schema_describes_everything() {
     );
     assert_eq!(
         sql.one("SELECT view_definition FROM information_schema.views"),
-        "SELECT a, c FROM t"
+        " SELECT t.a,\n    t.c\n   FROM t;"
+    );
+    assert_eq!(
+        sql.one("SELECT definition FROM pg_views WHERE viewname = 'v'"),
+        " SELECT t.a,\n    t.c\n   FROM t;"
     );
     assert_eq!(
         sql.one("SELECT count(*) FROM information_schema.columns WHERE table_name = 'v'"),
@@ -165,11 +169,11 @@ fn what_depends_on_what() {
     );
     assert_eq!(
         sql.one("SELECT pg_get_viewdef('w')"),
-        "SELECT v.a FROM v JOIN public.t ON t.a = v.a;"
+        " SELECT v.a\n   FROM (v\n     JOIN t ON ((t.a = v.a)));"
     );
     sql.run("SET search_path = ''");
     assert_eq!(
         sql.one("SELECT pg_get_viewdef('public.v')"),
-        "WITH t AS (SELECT public.f(1) AS a) SELECT t.a, n.is_called FROM t, public.n;"
+        " WITH t AS (\n         SELECT public.f(1) AS a\n        )\n SELECT t.a,\n    n.is_called\n   FROM t,\n    public.n;"
     );
 }

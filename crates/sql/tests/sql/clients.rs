@@ -334,7 +334,7 @@ fn indexes_tell_their_columns_as_lists() {
     sql.run("CREATE VIEW seen AS SELECT a FROM w");
     assert_eq!(
         sql.one("SELECT pg_get_viewdef(c.oid) FROM pg_class c WHERE relname = 'seen'"),
-        "SELECT a FROM w;"
+        " SELECT w.a\n   FROM w;"
     );
 }
 
@@ -381,7 +381,8 @@ fn kept_expressions_are_shown_with_types_and_casts() {
             CONSTRAINT c2 CHECK (c LIKE 'a%'), CONSTRAINT g1 CHECK (g IN ('p', 'q')),
             CONSTRAINT k1 CHECK (k > 1), CONSTRAINT h1 CHECK (h <> 'glad'),
             CONSTRAINT a4 CHECK ((a + 1) * 2 - 3 > 0), CONSTRAINT c3 CHECK (coalesce(c, g) <> ''),
-            CONSTRAINT a5 CHECK (CASE WHEN a > 1 THEN n ELSE false END));
+            CONSTRAINT a5 CHECK (CASE WHEN a > 1 THEN n ELSE false END),
+            CONSTRAINT a6 CHECK (CASE a WHEN 1 THEN 'x' WHEN 2 THEN c END <> g));
          CREATE INDEX x ON t (lower(g), (a + 1)) WHERE a > 5 AND b < 10",
     );
     // These are PostgreSQL's.
@@ -417,6 +418,8 @@ fn kept_expressions_are_shown_with_types_and_casts() {
             "a4|CHECK (((((a + 1) * 2) - 3) > 0))|CHECK (((a + 1) * 2 - 3) > 0)",
             "a5|CHECK (\nCASE\n    WHEN (a > 1) THEN n\n    ELSE false\nEND)|\
              CHECK (\nCASE\n    WHEN a > 1 THEN n\n    ELSE false\nEND)",
+            "a6|CHECK ((\nCASE a\n    WHEN 1 THEN 'x'::text\n    WHEN 2 THEN c\n    ELSE NULL::text\nEND <> (g)::text))|\
+             CHECK (\nCASE a\n    WHEN 1 THEN 'x'::text\n    WHEN 2 THEN c\n    ELSE NULL::text\nEND <> g::text)",
             "b1|CHECK ((b >= (0)::numeric))|CHECK (b >= 0::numeric)",
             "c1|CHECK (((length(c) > 1) AND (c <> 'x'::text) AND (c IS NOT NULL)))|\
              CHECK (length(c) > 1 AND c <> 'x'::text AND c IS NOT NULL)",

@@ -71,4 +71,5 @@ mod transactions;
 mod types;
 mod upsert;
 mod utility;
+mod views_text;
 mod workload;

@@ -200,7 +200,7 @@ fn numbers_of_objects_follow_the_path() {
     assert_eq!(sql.state("SELECT 't'::regclass"), "42P01");
     assert_eq!(
         sql.one("SELECT 'w'::regclass, pg_get_viewdef('w')"),
-        "w|SELECT 1 AS a;"
+        "w| SELECT 1 AS a;"
     );
     assert_eq!(
         sql.sorted("SELECT relname, relpersistence FROM pg_class WHERE relname IN ('w', 'x', 't')"),

@@ -322,6 +322,7 @@ impl Reader<'_> {
                 self.keep_mark(")")?;
             }
             "overlay" if called => {
+                let place = self.out.len();
                 self.named_call("overlay");
                 if self.is_mark(")") {
                     self.keep();
@@ -329,6 +330,7 @@ impl Reader<'_> {
                 }
                 self.list(Self::argument)?;
                 if self.is("placing") {
+                    self.of_system(place);
                     self.comma_for("placing")?;
                     self.expr()?;
                     self.comma_for("from")?;
@@ -384,6 +386,15 @@ impl Reader<'_> {
         self.keep();
     }
 
+    /// Writes the schema of a call whose arguments have words between them: it is one of the
+    /// language's functions.
+    fn of_system(&mut self, place: usize) {
+        self.insert(
+            place,
+            vec![Token::make_word("pg_catalog", None), Token::Period],
+        );
+    }
+
     /// A comma in the place of a word.
     fn comma_for(&mut self, word: &str) -> Result<()> {
         match self.is(word) {
@@ -418,12 +429,16 @@ impl Reader<'_> {
     }
 
     fn substring(&mut self) -> Result<()> {
+        let place = self.out.len();
         self.named_call("substring");
         if self.is_mark(")") {
             self.keep();
             return Ok(());
         }
         self.list(Self::argument)?;
+        if matches!(self.word(0), Some("from" | "for" | "similar")) {
+            self.of_system(place);
+        }
         match self.word(0) {
             Some("from") => {
                 self.comma_for("from")?;

@@ -835,7 +835,10 @@ impl Reader<'_> {
                     }
                     self.keep();
                     match self.is("all") {
-                        true => self.keep(),
+                        true => {
+                            self.put_word("NULL");
+                            self.skip();
+                        }
                         false => self.expr()?,
                     }
                     if self.is_mark(",") {

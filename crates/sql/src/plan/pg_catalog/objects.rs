@@ -12,7 +12,7 @@ use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
-use crate::front::{columns_of_view, deparsed, type_of_stored};
+use crate::front::{columns_of_view, deparsed, type_of_stored, view_definitions};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::partition;
 use crate::plan::relations::Relations;
@@ -616,9 +616,9 @@ pub(super) fn materialized(relations: &Relations<'_>, facts: &mut Facts) {
         let Some(view) = &table.schema.materialized else {
             continue;
         };
-        let text = match one.readable {
-            true => format!("{};", view.query),
-            false => String::new(),
+        let [text, _] = match one.readable {
+            true => view_definitions(relations, &one.schema, &one.name, &view.query),
+            false => Default::default(),
         };
         facts.add([
             ("schemaname", shown_schema(&one.schema).into()),
@@ -685,10 +685,9 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let object = one.object();
         if let Some(definition) = &one.definition {
-            let text = if one.readable {
-                definition.as_str()
-            } else {
-                ""
+            let [text, _] = match one.readable {
+                true => view_definitions(relations, &one.schema, &one.name, definition),
+                false => Default::default(),
             };
             facts.add([
                 ("schemaname", shown_schema(&one.schema).into()),
