@@ -104,6 +104,7 @@ impl Known {
             Some(prepared) => Box::pin(prepared.describe(session)).await?,
             None => Description {
                 parameters: Vec::new(),
+                said: Vec::new(),
                 columns: None,
             },
         });
@@ -130,12 +131,12 @@ impl Known {
             return Ok((0..count).filter_map(named).collect());
         }
         let described = self.described(session).await?;
-        let each = described.parameters.iter().enumerate();
+        let each = described.parameters.iter().zip(&described.said).enumerate();
         Ok(each
-            .map(|(place, kind)| match named(place) {
+            .map(|(place, (kind, said))| match named(place) {
                 Some(oid) => oid,
                 None if *kind == OBJECT => Oid::OID,
-                None => Oid::of(kind),
+                None => Oid::said(said.as_deref(), kind),
             })
             .collect())
     }

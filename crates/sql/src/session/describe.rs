@@ -20,7 +20,8 @@ use freestone_storage::{ColumnType, Table};
 use futures::future::BoxFuture;
 
 use self::parts::{
-    assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
+    Kind, assignments, casts, kind_of, listed, named_or_all, parameter_type, place, planned_over,
+    table_of,
 };
 use super::interrupt::with_room;
 use super::{Outcome, Prepared, Session};
@@ -32,20 +33,23 @@ use crate::plan::expression::printed;
 use crate::plan::given::Given;
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
 use crate::statement::{changing, changing_query, parse_one};
-use crate::types::{OBJECT, parameter_kind};
+use crate::types::{OBJECT, parameter_kind, type_held};
 
 /// What a prepared statement takes and gives.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// The type of each parameter, declared or told by its use; text where neither tells.
     pub parameters: Vec<DataType>,
+    /// The names of the types of parameters whose Arrow type is that of their texts, as
+    /// `format_type` gives them.
+    pub said: Vec<Option<String>>,
     /// Columns of the result; `None` for a statement without one.
     pub columns: Option<SchemaRef>,
 }
 
 /// What is known so far.
 struct Told {
-    types: HashMap<usize, DataType>,
+    types: HashMap<usize, Kind>,
     columns: Option<SchemaRef>,
     /// What statements in WITH return, without rows.
     given: Vec<Given>,
@@ -101,17 +105,23 @@ impl Prepared {
             _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}
         }
-        let mut parameters = Vec::new();
+        let (mut parameters, mut said) = (Vec::new(), Vec::new());
         for number in 0..self.parameters() {
             let declared = self.types.get(number).and_then(Option::as_ref);
             let declared = declared.map(parameter_type);
-            parameters.push(match declared.transpose()? {
+            let (kind, name) = match declared.transpose()? {
                 Some(kind) => kind,
-                None => told.types.remove(&number).unwrap_or(DataType::Utf8View),
-            });
+                None => match told.types.remove(&number) {
+                    Some(kind) => kind,
+                    None => (DataType::Utf8View, None),
+                },
+            };
+            parameters.push(kind);
+            said.push(name);
         }
         Ok(Description {
             parameters,
+            said,
             columns: told.columns,
         })
     }
@@ -218,18 +228,18 @@ impl Prepared {
         };
         for (number, kind) in plan.parameters.iter().enumerate() {
             if let Some(kind) = kind {
-                let kind = match kind {
+                let held = match kind {
                     Type::Numeric(None) => parameter_kind(&ColumnType::Numeric),
                     Type::Oid | Type::Reg(_) => OBJECT,
                     kind => kind.arrow(),
                 };
-                types.entry(number).or_insert(kind);
+                types.entry(number).or_insert_with(|| kind_of(kind, held));
             }
         }
         for (name, kind) in plan.plan.get_parameter_types().unwrap_or_default() {
             let number = name.trim_start_matches('$').parse::<usize>();
             if let (Ok(number @ 1..), Some(kind)) = (number, kind) {
-                types.entry(number - 1).or_insert(kind);
+                types.entry(number - 1).or_insert((kind, None));
             }
         }
         let fields = plan.plan.schema().fields().iter().zip(&plan.names);
@@ -406,7 +416,8 @@ impl Told {
         let number = parameter::number_of(value);
         let place = table.schema.index_of(column);
         if let (Some(number), Some(place)) = (number, place) {
-            let kind = parameter_kind(&table.schema.columns[place].kind);
+            let column = &table.schema.columns[place];
+            let kind = kind_of(&type_held(column), parameter_kind(&column.kind));
             self.types.entry(number).or_insert(kind);
         }
         number.is_some()

@@ -156,10 +156,12 @@ impl Prepared {
             true => self.describe(session).await.ok(),
             false => None,
         };
-        let told = described.as_ref().map(|described| &described.parameters);
-        let told = told.into_iter().flatten().enumerate();
-        let told = told.map(|(number, kind)| match self.types.get(number) {
+        let told = described.iter();
+        let told = told.flat_map(|described| described.parameters.iter().zip(&described.said));
+        let told = told.enumerate();
+        let told = told.map(|(number, (kind, said))| match self.types.get(number) {
             Some(Some(_)) => None,
+            _ if said.is_some() => None,
             _ => assigned_type(kind),
         });
         self.told = told.collect();
@@ -173,11 +175,13 @@ impl Prepared {
                 .map(|ty| ty.as_ref().map(ToString::to_string)),
         );
         if names.len() < self.parameters {
-            let told = described.map_or(Vec::new(), |told| told.parameters);
-            let told = told.iter().skip(names.len());
-            let told = told.map(|kind| match *kind == OBJECT {
-                true => Some("oid".to_owned()),
-                false => Some(type_of(&Field::new("", kind.clone(), true)).to_string()),
+            let (told, said) =
+                described.map_or_else(Default::default, |told| (told.parameters, told.said));
+            let told = told.iter().zip(said).skip(names.len());
+            let told = told.map(|(kind, said)| match said {
+                Some(said) => Some(said),
+                None if *kind == OBJECT => Some("oid".to_owned()),
+                None => Some(type_of(&Field::new("", kind.clone(), true)).to_string()),
             });
             let told: Vec<Option<String>> = told.collect();
             names.extend(told);

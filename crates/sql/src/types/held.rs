@@ -1,6 +1,7 @@
 //! The front's types of what columns hold and of Arrow's fields.
 
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
+use datafusion::sql::sqlparser::ast::DataType as SqlType;
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
 use freestone_storage::{Column, ColumnType, Modifier};
@@ -32,6 +33,12 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Text, Some(Modifier::BitVarying(length))) => Type::VarBit(length),
         (held, _) => held,
     }
+}
+
+/// The front's type of columns of a written type; `None` for one that they cannot have.
+pub(crate) fn type_of_written(written: &SqlType) -> Option<Type> {
+    let (kind, modifier) = super::declared_type(written).ok()?;
+    Some(modified(type_of_column(&kind), modifier))
 }
 
 /// The front's type of what a column is held as.

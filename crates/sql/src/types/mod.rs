@@ -21,7 +21,7 @@ use freestone_storage::{ColumnType, IntervalField, Modifier};
 
 use crate::error::{Error, Result, sql_name_of_debug};
 
-pub(crate) use held::{type_held, type_of, type_of_column};
+pub(crate) use held::{type_held, type_of, type_of_column, type_of_written};
 
 /// The Arrow type that stands for a column's where clients are told what to send.
 pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {

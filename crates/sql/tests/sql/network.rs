@@ -1,5 +1,7 @@
 //! Network addresses in tables: INET, CIDR, MACADDR and MACADDR8.
 
+use arrow::datatypes::DataType;
+
 use crate::support::{LAYOUTS, Sql};
 
 #[test]
@@ -257,4 +259,42 @@ fn columns_change_their_type_and_files_give_them() {
     assert_eq!(sql.one("SELECT a FROM t"), "10.0.0.1/32");
     sql.run("CREATE VIEW v AS SELECT b, inet '::1' AS one FROM t WHERE b >>= '10.0.0.1'");
     assert_eq!(sql.one("SELECT * FROM v"), "10.0.0.0/8|::1");
+}
+
+#[test]
+fn parameters_have_the_types_of_their_use() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i inet, c cidr[], b bit(4), n integer)");
+    for (text, told) in [
+        (
+            "SELECT n FROM t WHERE i = $1 AND b = $2",
+            ["inet", "\"bit\""],
+        ),
+        ("INSERT INTO t (i, c) VALUES ($1, $2)", ["inet", "cidr[]"]),
+        ("UPDATE t SET b = $1 WHERE i << $2", ["\"bit\"", "inet"]),
+        (
+            "SELECT $1::varbit(3), $2::macaddr8",
+            ["bit varying", "macaddr8"],
+        ),
+    ] {
+        let described = sql.told(&sql.session.prepare(text).unwrap()).unwrap();
+        let said: Vec<&str> = described
+            .said
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(said, told, "{text}");
+        assert_eq!(
+            described.parameters,
+            [DataType::Utf8View, DataType::Utf8View]
+        );
+    }
+    sql.run("PREPARE p AS INSERT INTO t (i, b) VALUES ($1, $2)");
+    sql.run("EXECUTE p('10.0.0.1', '1010')");
+    assert_eq!(
+        sql.one("SELECT parameter_types FROM pg_prepared_statements"),
+        "{inet,bit}"
+    );
+    assert_eq!(sql.one("SELECT i, b FROM t"), "10.0.0.1|1010");
 }

@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem, Statement as Ast,
 };
 use freestone_frontend::syntax::walk::visit_expressions;
+use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
 use crate::error::Result;
@@ -21,8 +22,24 @@ use crate::run::Run;
 use crate::run::locking::without_locks;
 use crate::session::Session;
 
+/// The type of a parameter: its Arrow type, or that of texts and its name.
+pub(super) type Kind = (DataType, Option<String>);
+
+/// What is told of a parameter of a type that is held as an Arrow type.
+pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
+    match ty.innermost() {
+        Type::Bit(_)
+        | Type::VarBit(_)
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8 => (DataType::Utf8View, Some(ty.base().to_string())),
+        _ => (held, None),
+    }
+}
+
 /// What parameters are cast to, as they are.
-pub(super) fn casts(ast: &Ast) -> HashMap<usize, DataType> {
+pub(super) fn casts(ast: &Ast) -> HashMap<usize, Kind> {
     let mut types = HashMap::new();
     let _: ControlFlow<()> = visit_expressions(ast, |expr| {
         if let Expr::Cast {
@@ -39,12 +56,17 @@ pub(super) fn casts(ast: &Ast) -> HashMap<usize, DataType> {
 }
 
 /// The type of a parameter that is cast: one of columns, or an array of it.
-pub(super) fn parameter_type(written: &SqlType) -> Result<DataType> {
-    if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
-        let element = crate::types::computed_type(element)?;
-        return Ok(DataType::new_list(element, true));
-    }
-    crate::types::computed_type(written)
+pub(super) fn parameter_type(written: &SqlType) -> Result<Kind> {
+    let held = match written {
+        SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
+            DataType::new_list(crate::types::computed_type(element)?, true)
+        }
+        written => crate::types::computed_type(written)?,
+    };
+    Ok(match crate::types::type_of_written(written) {
+        Some(ty) => kind_of(&ty, held),
+        None => (held, None),
+    })
 }
 
 /// The plan of a query, with `changed` as the table that a statement changes.
