@@ -136,7 +136,11 @@ fn shown(
 
 /// Whether two types are one; digits of a literal are no part of its type in PostgreSQL.
 fn is_alike(a: &Type, b: &Type) -> bool {
-    a == b || matches!((a, b), (Type::Numeric(_), Type::Numeric(_)))
+    match (a, b) {
+        (Type::Numeric(_), Type::Numeric(_)) => true,
+        (Type::Array(a), Type::Array(b)) => is_alike(a, b),
+        (a, b) => a == b,
+    }
 }
 
 /// The query in one that CREATE VIEW has put around it for its list of columns.
