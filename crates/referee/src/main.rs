@@ -370,13 +370,14 @@ fn views(options: &Options) -> io::Result<bool> {
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
         "{} statements, {} views: {} with PostgreSQL's text, {} with another, {} as written, {} \
-         with another meaning or text of their own text",
+         with another meaning, {} printed otherwise when made of their text",
         of(&counts.asked),
         of(&counts.made),
         of(&counts.same),
         of(&counts.differing),
         of(&counts.written),
         of(&counts.wrong),
+        of(&counts.again),
     );
     Ok(of(&counts.wrong) == 0)
 }

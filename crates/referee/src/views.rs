@@ -81,8 +81,10 @@ pub struct Counts {
     pub written: AtomicUsize,
     /// Those that we print otherwise than PostgreSQL.
     pub differing: AtomicUsize,
-    /// Those whose text means something else or is not printed as itself.
+    /// Those whose text means something else.
     pub wrong: AtomicUsize,
+    /// Those with PostgreSQL's text, of which a view is printed in another way than there.
+    pub again: AtomicUsize,
 }
 
 /// A difference by its least statement.
@@ -201,7 +203,8 @@ impl Contest {
                 None => &counts.same,
                 Some(Difference::Written) => &counts.written,
                 Some(Difference::Text) => &counts.differing,
-                Some(Difference::Meaning | Difference::Again) => &counts.wrong,
+                Some(Difference::Meaning) => &counts.wrong,
+                Some(Difference::Again) => &counts.again,
             };
             count.fetch_add(1, Ordering::Relaxed);
             if let Some(difference) = judged.difference {

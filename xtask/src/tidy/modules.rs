@@ -207,6 +207,7 @@ const REFEREE: &[&str] = &[
     "laws",
     "plan_time",
     "shapes",
+    "views",
     "wire",
 ];
 

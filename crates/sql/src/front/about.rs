@@ -59,7 +59,7 @@ const RIGHTS: [&str; 7] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 20] = [
+const NOTHING: [&str; 19] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
@@ -68,7 +68,6 @@ const NOTHING: [&str; 20] = [
     "pg_event_trigger_ddl_commands",
     "pg_get_object_address",
     "pg_get_replica_identity_index",
-    "pg_get_ruledef",
     "pg_get_statisticsobjdef",
     "pg_get_statisticsobjdef_columns",
     "pg_get_statisticsobjdef_expressions",
@@ -237,6 +236,45 @@ pub(super) fn functions(
                 Ok(texts.get(&number).cloned())
             });
             all.push(scalar("pg_get_viewdef", &[Text, Truth], Text, kernel).stable());
+            all
+        }
+        "pg_get_ruledef" => {
+            let definitions = texts("pg_class", "oid", "reldefinition")?;
+            let rules = pg_catalog::facts(relations, "pg_rewrite")?;
+            let pairs = rules.told("ev_class").zip(rules.told("oid"));
+            let rules = pairs.filter_map(|pair| match pair {
+                (Some(Fact::Number(view)), Some(Fact::Number(rule))) => Some((*view, *rule)),
+                _ => None,
+            });
+            let rules: HashMap<i64, i64> = rules.collect();
+            let known = numbers();
+            let (mut plain, mut pretty) = (HashMap::new(), HashMap::new());
+            for (number, schema, name) in objects::relation_numbers(&relations.snapshot) {
+                let (Some(rule), Some(text)) = (rules.get(&number), definitions.get(&number))
+                else {
+                    continue;
+                };
+                let [all, few] = view_definitions(relations, schema, &name, text);
+                let full = format!("{}.{}", quoted(shown_schema(schema)), quoted(&name));
+                let short = match known.is_visible(number) {
+                    Some(true) => quoted(&name),
+                    _ => full.clone(),
+                };
+                let told = |name: &str, query: &str| {
+                    format!(
+                        "CREATE RULE \"_RETURN\" AS\n    ON SELECT TO {name} DO INSTEAD {query}"
+                    )
+                };
+                plain.insert(*rule, told(&full, &all));
+                pretty.insert(*rule, told(&short, &few));
+            }
+            let plain = Arc::new(plain);
+            let mut all = of_number("pg_get_ruledef", &[&[]], Arc::clone(&plain));
+            let kernel = f2::<I64, Bool, Opt<Str>>(move |number, few| {
+                let texts = if few { &pretty } else { plain.as_ref() };
+                Ok(texts.get(&number).cloned())
+            });
+            all.push(scalar("pg_get_ruledef", &[Oid, Truth], Text, kernel).stable());
             all
         }
         "pg_get_indexdef" => indexes(relations)?,

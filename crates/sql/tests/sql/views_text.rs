@@ -63,7 +63,7 @@ fn filled() -> Sql {
 fn views_are_printed_as_postgresql_prints_them() {
     let sql = filled();
     let all = recorded();
-    assert!(all.len() > 150);
+    assert!(all.len() > 250);
     for Recorded {
         statement,
         plain,
@@ -110,6 +110,16 @@ fn catalogues_tell_the_text_of_a_view() {
     let few = " SELECT a.id\n   FROM a\n  WHERE a.name = 'x'::text AND a.id > 1;";
     assert_eq!(sql.one("SELECT pg_get_viewdef('v', true)"), few);
     assert_eq!(sql.one("SELECT pg_get_viewdef('v'::regclass, 0)"), few);
+    let rule = |schema: &str, query: &str| {
+        format!("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO {schema}v DO INSTEAD {query}")
+    };
+    for (call, wanted) in [
+        ("pg_get_ruledef(oid)", rule("public.", text)),
+        ("pg_get_ruledef(oid, true)", rule("", few)),
+    ] {
+        let query = format!("SELECT {call} FROM pg_rewrite WHERE ev_class = 'v'::regclass");
+        assert_eq!(sql.one(&query), wanted);
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
+    FunctionArgumentClause, FunctionArguments, NamedWindowDefinition, NamedWindowExpr, OrderByExpr,
+    WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 use freestone_frontend::bind::{Catalog as _, SqlFunction, SqlReturns};
 use freestone_frontend::functions::aggregates::{Aggregate, Kind};
@@ -32,6 +32,8 @@ pub(super) fn positional(argument: &FunctionArg) -> Option<&Expr> {
 #[derive(Default)]
 struct Written<'a> {
     all: Vec<&'a Expr>,
+    /// Arguments by their names, behind the others.
+    named: Vec<(String, &'a Expr)>,
     star: bool,
     distinct: bool,
     order: Vec<&'a OrderByExpr>,
@@ -48,6 +50,16 @@ fn written(arguments: &FunctionArguments) -> Option<Written<'_>> {
     for argument in &list.args {
         match argument {
             FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => written.star = true,
+            FunctionArg::Named {
+                name,
+                arg: FunctionArgExpr::Expr(value),
+                operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
+            }
+            | FunctionArg::ExprNamed {
+                name: Expr::Identifier(name),
+                arg: FunctionArgExpr::Expr(value),
+                operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
+            } => written.named.push((fold(name), value)),
             argument => {
                 let argument = positional(argument)?;
                 match marked_call(argument, VARIADIC) {
@@ -133,6 +145,13 @@ impl Reader<'_> {
             return self.bare_call(ident);
         }
         let written = written(&call.args)?;
+        if !written.named.is_empty() {
+            let plain = call.filter.is_none() && call.over.is_none() && !written.variadic;
+            return match plain && !written.star && call.within_group.is_empty() {
+                true => self.with_names(schema.as_deref(), &name, &written),
+                false => None,
+            };
+        }
         if let Some(symbol) = marked(ident, PREFIX) {
             let [operand] = written.all.as_slice() else {
                 return None;
@@ -184,6 +203,73 @@ impl Reader<'_> {
         }
         let arguments = self.values(&written.all)?;
         self.plain(schema.as_deref(), &name, arguments, written.variadic)
+    }
+
+    /// A call with `name => value`.
+    fn with_names(&self, schema: Option<&str>, name: &str, written: &Written<'_>) -> Option<Typed> {
+        let known = self.known.as_ref()?;
+        let values = self.values(&written.all)?;
+        let named = written.named.iter();
+        let named = named.map(|(name, value)| Some((name.clone(), self.node(value)?)));
+        let named: Vec<(String, Typed)> = named.collect::<Option<_>>()?;
+        let given = values.len();
+        // The place of each name among the parameters.
+        let places = |names: &[Option<&str>]| -> Option<Vec<usize>> {
+            let place = |(name, _): &(String, Typed)| {
+                let mut all = names.iter().enumerate().skip(given);
+                all.find(|(_, known)| **known == Some(name.as_str()))
+                    .map(|(at, _)| at)
+            };
+            named.iter().map(place).collect()
+        };
+        let own = known.names.sql_functions(schema, name).ok()?;
+        let mut found = Vec::new();
+        for function in &own {
+            let names: Vec<Option<&str>> = function
+                .parameters
+                .iter()
+                .map(|one| one.name.as_deref())
+                .collect();
+            if let (Some(places), SqlReturns::Value(returns)) = (places(&names), &function.returns)
+            {
+                let types = function.parameters.iter().map(|one| one.ty.clone());
+                found.push((
+                    places,
+                    types.collect::<Option<Vec<Type>>>()?,
+                    returns.clone(),
+                    true,
+                ));
+            }
+        }
+        if own.is_empty() && schema.is_none_or(|schema| schema == "pg_catalog") {
+            for function in catalogue().functions(name) {
+                let names: Vec<Option<&str>> = function.names.iter().copied().map(Some).collect();
+                if let (Some(places), Returns::Type(returns)) = (places(&names), &function.returns)
+                {
+                    found.push((places, function.parameters.clone(), returns.clone(), false));
+                }
+            }
+        }
+        // Of several, the types tell which is meant.
+        let [(places, parameters, returns, created)] = <[_; 1]>::try_from(found).ok()?;
+        if returns.is_pseudo() || parameters.iter().any(Type::is_pseudo) {
+            return None;
+        }
+        let arguments = values.into_iter().zip(&parameters);
+        let arguments = arguments.map(|(one, to)| self.coerced(one, to));
+        let by_name = named
+            .into_iter()
+            .zip(places)
+            .map(|((name, value), at)| Some((name, self.coerced(value, parameters.get(at)?)?)));
+        let call = Call {
+            schema: created.then(|| schema.map_or(DEFAULT_SCHEMA, meant_schema).to_owned()),
+            created,
+            name: function_name(name),
+            arguments: arguments.collect::<Option<_>>()?,
+            named: by_name.collect::<Option<_>>()?,
+            ..Call::default()
+        };
+        Some((Node::Call(Box::new(call)), returns))
     }
 
     fn values(&self, all: &[&Expr]) -> Option<Vec<Typed>> {
@@ -256,6 +342,10 @@ impl Reader<'_> {
             _ => String::new(),
         };
         let is_similar = name == "substring" && types.get(1).is_some_and(|ty| !is_number(ty));
+        // The one with a pattern has no syntax of its own there.
+        if is_similar && types.len() == 2 {
+            return self.plain(None, name, all, false);
+        }
         let found = resolve_function(catalogue().functions(name), &types).ok()?;
         let all = all.into_iter().zip(&found.parameters);
         let all = all.map(|(one, to)| self.coerced(one, to));

@@ -246,7 +246,7 @@ impl Reader<'_> {
             column: Some(at),
             row: String::new(),
         };
-        Some((node, fields.iter().nth(at)?.1.clone()))
+        Some((node, fields.get(at)?.1.clone()))
     }
 
     fn subscripts(&self, node: Node, ty: &Type, all: &[AccessExpr]) -> Option<Typed> {

@@ -701,6 +701,11 @@ impl Reader<'_> {
                 group => groups.push(group),
             }
         }
+        // Beside keys, a set of none means nothing if there are no other sets.
+        let is_key = |group: &Group| matches!(group, Group::Key(_));
+        if groups.iter().any(is_key) && !groups.iter().any(|one| matches!(one, Group::Sets(..))) {
+            groups.retain(is_key);
+        }
         Some((distinct, groups))
     }
 
@@ -775,7 +780,7 @@ fn leaf(query: Query) -> Set {
         && query.offset.is_none();
     match query.body {
         Body::Set(set) if plain => *set,
-        body => Set::Leaf(Query { body, ..query }),
+        body => Set::Leaf(Box::new(Query { body, ..query })),
     }
 }
 

@@ -223,7 +223,7 @@ pub(super) enum Body {
 /// A set operation or one of its queries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Set {
-    Leaf(Query),
+    Leaf(Box<Query>),
     Both {
         words: &'static str,
         left: Box<Set>,

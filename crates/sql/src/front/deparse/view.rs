@@ -113,7 +113,7 @@ fn shown(
         printer.text
     };
     // The texts mean what the view does: they are read again, with all names in full.
-    for pretty in [false, true] {
+    let means = |pretty: bool| {
         let Statement::Query(again) = parse_one(&print(pretty, false)).ok()? else {
             return None;
         };
@@ -125,16 +125,22 @@ fn shown(
         let same = |(bound, (name, ty)): (&Column, &(String, Type))| {
             bound.name == *name && is_alike(&bound.ty, ty)
         };
-        if bound.len() != columns.len() || !bound.iter().zip(&columns).all(same) {
-            return None;
-        }
-    }
-    Some([print(false, true), print(true, true)])
+        let all = bound.len() == columns.len() && bound.iter().zip(&columns).all(same);
+        all.then_some(())
+    };
+    means(false)?;
+    // A comparison of a comparison cannot be read without its brackets.
+    let few = means(true).is_some();
+    Some([print(false, true), print(few, true)])
 }
 
 /// Whether two types are one; digits of a literal are no part of its type in PostgreSQL.
 fn is_alike(a: &Type, b: &Type) -> bool {
-    a == b || matches!((a, b), (Type::Numeric(_), Type::Numeric(_)))
+    match (a, b) {
+        (Type::Numeric(_), Type::Numeric(_)) => true,
+        (Type::Array(a), Type::Array(b)) => is_alike(a, b),
+        (a, b) => a == b,
+    }
 }
 
 /// The query in one that CREATE VIEW has put around it for its list of columns.
