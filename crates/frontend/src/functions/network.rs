@@ -151,7 +151,8 @@ fn moved(bytes: &[u8], by: i128) -> Result<Vec<u8>> {
 
 fn functions(c: &mut Catalogue) {
     use Type::{Cidr, Inet as INet, Int4, Text};
-    let texts: [(&'static str, Type, fn(Inet) -> String); 4] = [
+    type Of<T> = fn(Inet) -> T;
+    let texts: [(&'static str, Type, Of<String>); 4] = [
         ("abbrev", INet, Inet::shown),
         ("abbrev", Cidr, Inet::short),
         ("host", INet, Inet::host),
@@ -161,7 +162,7 @@ fn functions(c: &mut Catalogue) {
         let kernel = f1::<Bytes, Str>(move |bytes| Ok(text(Inet::decode(bytes))));
         c.add(scalar(name, &[ty], Text, kernel));
     }
-    let numbers: [(&'static str, fn(Inet) -> i32); 2] = [
+    let numbers: [(&'static str, Of<i32>); 2] = [
         ("family", |of| match of.family {
             Family::V4 => 4,
             Family::V6 => 6,
@@ -172,7 +173,7 @@ fn functions(c: &mut Catalogue) {
         let kernel = f1::<Bytes, I32>(move |bytes| Ok(number(Inet::decode(bytes))));
         c.add(scalar(name, &[INet], Int4, kernel));
     }
-    let addresses: [(&'static str, Type, fn(Inet) -> Inet); 4] = [
+    let addresses: [(&'static str, Type, Of<Inet>); 4] = [
         ("broadcast", INet, |of| Inet {
             address: of.address | of.host_mask(),
             ..of
