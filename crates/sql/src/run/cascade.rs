@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use freestone_frontend::stack;
 use freestone_storage::row::cell;
 use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value};
 
@@ -23,6 +24,8 @@ pub(super) type Follower = (Arc<Table>, ForeignKey);
 
 /// Most foreign keys from one table to the next that are followed.
 const DEPTH: usize = 500;
+/// Bytes of the stack that one of them takes at most, with the look-ups of its rows.
+const LEVEL: usize = 128 << 10;
 
 impl Run<'_> {
     /// The tables whose rows follow those of `table`.
@@ -78,7 +81,11 @@ impl Run<'_> {
             let changes = self.followers(child, key, moved, &now)?;
             if !(changes.deleted.is_empty() && changes.updated.is_empty()) {
                 touched.depth += 1;
-                self.carry_out(child, &changes, touched)?;
+                let mut carried_out = || self.carry_out(child, &changes, touched).map(|_| ());
+                match stack::left() < LEVEL {
+                    true => stack::on_great_stack(carried_out)?,
+                    false => carried_out()?,
+                }
                 touched.depth -= 1;
             }
         }
