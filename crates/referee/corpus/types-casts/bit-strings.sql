@@ -64,3 +64,4 @@ SELECT ARRAY[B'1', B'10'], ARRAY[B'1', NULL]::bit(3)[], '{1,10}'::varbit[], '{b1
 SELECT unnest(ARRAY[B'1', B'10']), array_position(ARRAY[B'1', B'10'], B'10'), ARRAY[B'1'] || B'0', ARRAY[B'1'] < ARRAY[B'10'];
 SELECT to_json(B'101'), to_jsonb(B'101'), json_build_object('a', B'1'), row_to_json(ROW(B'1')), jsonb_build_array(B'10', NULL::bit);
 SELECT ROW(B'1', 2), ROW(B'1') = ROW(B'1'), ROW(B'1') < ROW(B'10'), concat(B'1', '|', B'01'), format('%s %L %I', B'1', B'1', B'1'), quote_literal(B'101'), quote_nullable(B'1');
+SELECT CAST('44'::bigint AS bit), CAST('45'::integer AS bit), CAST('1'::bit AS bigint), CAST('1'::bit AS integer), CAST('1'::bit AS bit);

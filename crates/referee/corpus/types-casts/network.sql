@@ -85,3 +85,6 @@ SELECT '12:34:56:78:90:ab'::macaddr::macaddr8, '12:34:56:ff:fe:78:90:ab'::macadd
 SELECT '12:34:56:ff:ff:78:90:ab'::macaddr8::macaddr;
 SELECT v FROM (VALUES ('ff:00:00:00:00:00'::macaddr), ('00:00:00:00:00:01'), (NULL), ('80:00:00:00:00:00')) t (v) ORDER BY v;
 SELECT to_json('12:34:56:78:90:ab'::macaddr), ARRAY['12:34:56:78:90:ab'::macaddr], '{12:34:56:78:90:ab}'::macaddr8[];
+SELECT CAST('10.1.0.0/16'::cidr AS character), CAST('10.1.0.0/16'::cidr AS character varying), CAST('10.1.0.0/16'::cidr AS inet), CAST('10.1.0.0/16'::cidr AS text);
+SELECT CAST('10.1.2.3/16'::inet AS character), CAST('10.1.2.3/16'::inet AS character varying), CAST('10.1.2.3/16'::inet AS cidr), CAST('10.1.2.3/16'::inet AS text);
+SELECT CAST('08:00:2b:01:02:03'::macaddr AS macaddr8), CAST('08:00:2b:ff:fe:01:02:03'::macaddr8 AS macaddr);
