@@ -77,13 +77,13 @@ pub struct Counts {
     pub made: AtomicUsize,
     /// Of these, those with the same texts.
     pub same: AtomicUsize,
-    /// Those that we print as they were written.
+    /// Views that Freestone prints as they were written.
     pub written: AtomicUsize,
-    /// Those that we print otherwise than PostgreSQL.
+    /// Views that Freestone prints with another text than PostgreSQL.
     pub differing: AtomicUsize,
-    /// Those whose text means something else.
+    /// Views whose printed text gives other rows than the view.
     pub wrong: AtomicUsize,
-    /// Those with PostgreSQL's text, of which a view is printed in another way than there.
+    /// Views with PostgreSQL's text from which Freestone and PostgreSQL print different texts again.
     pub again: AtomicUsize,
 }
 

@@ -127,7 +127,7 @@ impl Inet {
         bytes
     }
 
-    /// What such bytes mean, as text; `None` for bytes that are none.
+    /// The text of an address in the binary form of the wire; `None` for bytes that are no address.
     pub fn received(bytes: &[u8]) -> Option<String> {
         let [family, bits, _, size, address @ ..] = bytes else {
             return None;

@@ -283,7 +283,7 @@ impl Reader<'_> {
             self.out.truncate(place);
             self.put(Token::make_word("bpchar", None));
         }
-        // The same of BIT.
+        // A literal of BIT without a length has the length of its digits, too.
         if self.out.len() == place + 1
             && let Token::Word(word) = &self.out[place].token
             && word.quote_style.is_none()
