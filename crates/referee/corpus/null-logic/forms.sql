@@ -38,3 +38,8 @@ SELECT coalesce(r.t, r.tz, timestamp '2020-01-01') FROM (VALUES (timestamp '2020
 SELECT coalesce(max(r.t) OVER (), r.tz) FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
 SELECT coalesce(max(timestamp '2020-01-01') OVER (), r.tz) FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
 SELECT CASE WHEN true THEN r.t ELSE r.tz END FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
+
+-- Constants of their own fail although nothing needs them.
+SELECT NULLIF(CAST(NULL AS REAL), 2 / 0);
+SELECT NULLIF(CAST(NULL AS REAL), 3 / CASE count(*) WHEN 20 / 0 THEN 1 END);
+SELECT NULLIF(-CAST(NULL AS REAL), 93 - 22 / CASE count(*) WHEN - NULLIF(11, 52 + 20 / COALESCE(0, -8)) THEN 1 ELSE NULL END);
