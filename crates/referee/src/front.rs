@@ -54,7 +54,8 @@ impl Catalog for Tables {
         if let Some(query) = self.1.borrow().get(name) {
             return Ok(Some(Found::View(View {
                 query: query.clone(),
-                names: Vec::new(),
+                schema: "public".to_owned(),
+                name: name.to_owned(),
                 barrier: false,
             })));
         }

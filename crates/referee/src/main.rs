@@ -327,6 +327,22 @@ fn test_laws(options: &Options) -> io::Result<bool> {
     Ok(verdict.breaches.is_empty())
 }
 
+/// Does the same work on `--jobs` threads at once.
+fn at_once(options: &Options, work: impl Fn() -> io::Result<()> + Copy + Send) -> io::Result<()> {
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for _ in 0..options.number("--jobs", 3).max(1) {
+            let worker = std::thread::Builder::new().stack_size(STACK);
+            workers.push(worker.spawn_scoped(scope, work)?);
+        }
+        for worker in workers {
+            let gone = |_| io::Error::other("a worker panicked");
+            worker.join().map_err(gone)??;
+        }
+        Ok(())
+    })
+}
+
 fn views(options: &Options) -> io::Result<bool> {
     let contest = views::Contest::new(views::Rules {
         statements: options.number("--statements", 3_000),
@@ -345,18 +361,7 @@ fn views(options: &Options) -> io::Result<bool> {
         let mut theirs = options.postgres()?;
         contest.work(Some(&mut theirs), ours.as_mut(), &signatures)
     };
-    std::thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for _ in 0..options.number("--jobs", 3).max(1) {
-            let worker = std::thread::Builder::new().stack_size(STACK);
-            workers.push(worker.spawn_scoped(scope, work)?);
-        }
-        for worker in workers {
-            let gone = |_| io::Error::other("a worker panicked");
-            worker.join().map_err(gone)??;
-        }
-        io::Result::Ok(())
-    })?;
+    at_once(options, work)?;
     for kind in contest.kinds() {
         println!("-- {} times {}", kind.times, kind.fingerprint);
         for statement in &kind.setup {
@@ -494,18 +499,7 @@ fn generate(options: &Options) -> io::Result<bool> {
         let mut ours = options.ours()?;
         contest.work(&mut theirs, ours.as_mut(), &signatures)
     };
-    std::thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for _ in 0..options.number("--jobs", 3).max(1) {
-            let worker = std::thread::Builder::new().stack_size(STACK);
-            workers.push(worker.spawn_scoped(scope, work)?);
-        }
-        for worker in workers {
-            let gone = |_| io::Error::other("a worker panicked");
-            worker.join().map_err(gone)??;
-        }
-        io::Result::Ok(())
-    })?;
+    at_once(options, work)?;
     let counts = &contest.counts;
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(

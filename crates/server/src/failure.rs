@@ -77,12 +77,14 @@ pub(crate) fn response(error: &Error, sql: &str, fatal: bool) -> Message {
 /// The message for what is said of a statement that has succeeded.
 pub(crate) fn notice(notice: &Notice) -> Message {
     let severity = notice.severity.to_string();
-    Message::NoticeResponse(NoticeResponse::new(vec![
+    let mut fields = vec![
         (b'S', severity.clone()),
         (b'V', severity),
         (b'C', notice.sqlstate.to_owned()),
         (b'M', notice.message.clone()),
-    ]))
+    ];
+    fields.extend(notice.detail.clone().map(|detail| (b'D', detail)));
+    Message::NoticeResponse(NoticeResponse::new(fields))
 }
 
 /// The number of a character in a text, from 1.

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, grouped, size};
 use crate::failure::{Failure, Result};
-use freestone_storage::{Catalog, DEFAULT_SCHEMA, Table, View};
+use freestone_storage::{Catalog, DEFAULT_SCHEMA, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -61,11 +61,9 @@ pub fn relation(client: &mut Client, name: &str) -> Result<()> {
             "there is no table or view named {name}; \\d lists them"
         )));
     };
-    client.output.line(&format!(
-        "View {schema}.{}:\n{}",
-        view.name,
-        View::clone(view).sql
-    ))?;
+    client
+        .output
+        .line(&format!("View {schema}.{}:\n{}", view.name, view.query.sql))?;
     client.output.flush()
 }
 

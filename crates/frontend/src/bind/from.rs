@@ -12,8 +12,8 @@ use super::function::{Called, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
-    Binder, Coercion, Found, Markers, PartColumn, Parts, View, fold, name_place, parts, place,
-    refuse, shallow, written_type,
+    Binder, Coercion, Found, Markers, PartColumn, Parts, Seen, View, fold, name_place, parts,
+    place, refuse, shallow, written_type,
 };
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
@@ -22,6 +22,34 @@ use crate::plan::{
 };
 use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call};
 use crate::types::Type;
+
+impl Seen {
+    /// Where the columns in sight are among all of a relation.
+    fn places(&self, columns: &[ScopeColumn]) -> Vec<usize> {
+        let place = |now: &String| columns.iter().position(|column| column.name == *now);
+        let places = self.columns.iter().map(|(_, now)| place(now));
+        places.flatten().collect()
+    }
+
+    /// The columns in sight, under their names in the view.
+    fn of(&self, columns: &[ScopeColumn]) -> Vec<ScopeColumn> {
+        let of = |(then, now): &(String, String)| {
+            let found = columns.iter().find(|column| column.name == *now)?;
+            Some(ScopeColumn {
+                name: then.clone(),
+                value: found.value.clone(),
+            })
+        };
+        self.columns.iter().filter_map(of).collect()
+    }
+}
+
+/// A key of columns, of which only those at some places are in sight; none if one is not.
+fn seen_key(key: &[usize], places: &[usize]) -> Vec<usize> {
+    let place = |at: &usize| places.iter().position(|place| place == at);
+    let found: Option<Vec<usize>> = key.iter().map(place).collect();
+    found.unwrap_or_default()
+}
 
 /// A part of FROM: its plan and its names.
 pub(super) type Part = (Plan, Namespace);
@@ -533,27 +561,33 @@ impl Binder<'_> {
             if quoted_text(name)
                 && let Some(file) = self.catalog.file(&last)?
             {
-                return self.scanned(file, None, alias, sample);
+                return self.scanned(file, None, (alias, None), sample);
             }
         }
         let position = name_place(name);
         let found = self.catalog.relation(schema.as_deref(), &last, position)?;
+        let (found, seen) = match found {
+            Some(Found::Seen(found, seen)) => (Some(*found), Some(seen)),
+            found => (found, None),
+        };
+        let seen = seen.as_ref();
         match found {
             Some(Found::Relation(relation)) => {
                 let shown = relation.schema.clone();
-                self.scanned(relation, Some(shown), alias, sample)
+                self.scanned(relation, Some(shown), (alias, seen), sample)
             }
             Some(Found::Parts(Parts { whole, mut parts })) => {
                 // A partitioned table has no rows of its own.
                 if only {
                     parts.clear();
                 }
-                self.parts(Parts { whole, parts }, alias, sample)
+                self.parts(Parts { whole, parts }, (alias, seen), sample)
             }
             Some(Found::View(view)) => {
                 refuse(sample.is_some(), "TABLESAMPLE of a view")?;
-                self.view(schema, &last, view, alias)
+                self.view(schema, &last, view, (alias, seen))
             }
+            Some(Found::Seen(..)) => Err(Error::internal("a relation that is seen twice")),
             None => {
                 // Functions that are called without brackets may stand here.
                 if schema.is_none()
@@ -579,7 +613,7 @@ impl Binder<'_> {
         &mut self,
         relation: Relation,
         schema: Option<String>,
-        alias: Option<&TableAlias>,
+        (alias, seen): (Option<&TableAlias>, Option<&Seen>),
         sample: Option<&TableSampleKind>,
     ) -> Result<Part> {
         let mut columns = Vec::with_capacity(relation.columns.len() + relation.hidden.len());
@@ -589,9 +623,18 @@ impl Binder<'_> {
         }
         let visible: Vec<Column> = columns.iter().map(|(column, _)| column.clone()).collect();
         let (shown, hidden) = visible.split_at(relation.columns.len());
-        let mut named = self.named_as(schema, &relation.name, scope_columns(shown), alias)?;
+        let (mut shown, mut key) = (scope_columns(shown), relation.key.clone());
+        if let Some(seen) = seen {
+            let places = seen.places(&shown);
+            key = seen_key(&key, &places);
+            shown = seen.of(&shown);
+        }
+        let mut named = match seen {
+            Some(seen) => self.named_as(Some(seen.schema.clone()), &seen.name, shown, alias)?,
+            None => self.named_as(schema, &relation.name, shown, alias)?,
+        };
         named.hidden = scope_columns(hidden);
-        named.key = relation.key.clone();
+        named.key = key;
         if !relation.schema.is_empty() {
             named.row_type = Some((relation.name.clone(), relation.number));
         }
@@ -609,12 +652,12 @@ impl Binder<'_> {
     fn parts(
         &mut self,
         parts: Parts,
-        alias: Option<&TableAlias>,
+        names: (Option<&TableAlias>, Option<&Seen>),
         sample: Option<&TableSampleKind>,
     ) -> Result<Part> {
         let Parts { whole, parts } = parts;
         let shown = whole.schema.clone();
-        let (scan, names) = self.scanned(whole, Some(shown), alias, sample)?;
+        let (scan, names) = self.scanned(whole, Some(shown), names, sample)?;
         let Plan::Scan {
             columns, sample, ..
         } = scan
@@ -740,9 +783,9 @@ impl Binder<'_> {
         schema: Option<String>,
         name: &str,
         view: View,
-        alias: Option<&TableAlias>,
+        (alias, seen): (Option<&TableAlias>, Option<&Seen>),
     ) -> Result<Part> {
-        self.catalog.enter_view(schema.as_deref(), name)?;
+        self.catalog.enter_view(Some(&view.schema), &view.name)?;
         // A view sees nothing of the query around it.
         let scopes = std::mem::take(&mut self.scopes);
         let ranges = std::mem::take(&mut self.ranges);
@@ -759,8 +802,8 @@ impl Binder<'_> {
             error.with_detail(format!("in view \"{name}\""))
         })?;
         let mut columns = scope_columns(&plan.columns());
-        for (column, name) in columns.iter_mut().zip(&view.names) {
-            column.name.clone_from(name);
+        if let Some(seen) = seen {
+            columns = seen.of(&columns);
         }
         let plan = match view.barrier {
             true => Plan::Barrier {
@@ -1227,7 +1270,7 @@ impl Binder<'_> {
                 if defined.is_some() {
                     return Err(takes_no_columns());
                 }
-                let (plan, _) = self.scanned(relation, None, None, None)?;
+                let (plan, _) = self.scanned(relation, None, (None, None), None)?;
                 return Ok(Functioned::Plan(plan));
             }
         }

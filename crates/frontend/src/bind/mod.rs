@@ -83,6 +83,19 @@ pub enum Found {
     View(View),
     /// One whose rows are those of others, such as a partitioned table.
     Parts(Parts),
+    /// One of these by the names that it and its columns had when the view was made that reads it.
+    Seen(Box<Found>, Seen),
+}
+
+/// The names of a relation and of its columns in the query of a view.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Schema.
+    pub schema: String,
+    /// Name.
+    pub name: String,
+    /// The columns in sight: each by its name in the query and by its own.
+    pub columns: Vec<(String, String)>,
 }
 
 /// A relation whose rows are those of others.
@@ -107,10 +120,12 @@ pub enum PartColumn {
 /// A view.
 #[derive(Debug)]
 pub struct View {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
     /// Its query.
     pub query: Box<Query>,
-    /// Names of its columns.
-    pub names: Vec<String>,
     /// Whether its reader may not see the rows under it.
     pub barrier: bool,
 }

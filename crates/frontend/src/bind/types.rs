@@ -133,11 +133,14 @@ fn modified(ty: &Type, modifier: &str, name: &sqlparser::ast::ObjectName) -> Res
 
 /// The type of a table's rows.
 fn row_type(catalog: &dyn Catalog, schema: Option<&str>, name: &str) -> Option<Type> {
-    let found = catalog.relation(schema, name, None).ok()??;
+    let found = match catalog.relation(schema, name, None).ok()?? {
+        Found::Seen(found, _) => *found,
+        found => found,
+    };
     let relation = match found {
         Found::Relation(relation) => relation,
         Found::Parts(parts) => parts.whole,
-        Found::View(_) => return None,
+        Found::View(_) | Found::Seen(..) => return None,
     };
     let fields: Fields = relation.columns.iter().cloned().collect();
     Some(Type::Record(

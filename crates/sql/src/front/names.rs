@@ -9,7 +9,9 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
-use freestone_frontend::bind::{Catalog, Domain, Found, PartColumn, Parts, SqlFunction, View};
+use freestone_frontend::bind::{
+    Catalog, Domain, Found, PartColumn, Parts, Seen, SqlFunction, View,
+};
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Scalar, TableFunction};
 use freestone_frontend::plan::{Expr as Bound, ExprKind, Relation};
@@ -180,9 +182,48 @@ impl<'a> Names<'a> {
         Ok(Some(parts))
     }
 
+    /// What a name means: in a view, a relation as the view saw it.
     fn found(&self, name: &Name) -> Result<Option<Found>> {
         let relations = self.relations;
+        let read = relations.read(name);
+        let now = match &read {
+            Some(read) => Name {
+                schema: read.now.0.clone(),
+                name: read.now.1.clone(),
+                position: name.position,
+            },
+            None => name.clone(),
+        };
+        if relations.is_without(&now) {
+            return Ok(None);
+        }
+        let Some(found) = self.found_now(&now)? else {
+            return Ok(None);
+        };
+        let less = relations.without_column(&now);
+        let mut columns = match (read, less, &found) {
+            (Some(read), ..) => read.columns,
+            (None, Some(_), Found::Relation(of) | Found::Parts(Parts { whole: of, .. })) => {
+                let names = of.columns.iter().map(|(name, _)| name);
+                names.map(|name| (name.clone(), name.clone())).collect()
+            }
+            _ => return Ok(Some(found)),
+        };
+        columns.retain(|(_, now)| less.is_none_or(|less| less != now));
+        let seen = Seen {
+            schema: name.schema.clone(),
+            name: name.name.clone(),
+            columns,
+        };
+        Ok(Some(Found::Seen(Box::new(found), seen)))
+    }
+
+    fn found_now(&self, name: &Name) -> Result<Option<Found>> {
+        let relations = self.relations;
         let snapshot = &relations.snapshot;
+        if relations.has(&name.schema, &name.name) {
+            relations.list(name);
+        }
         if let Some(view) = snapshot.view(&name.schema, &name.name) {
             let rights = relations.rights();
             rights.use_schema(snapshot, &name.schema)?;
@@ -190,13 +231,15 @@ impl<'a> Names<'a> {
             if !rights.may(&object, Privileges::SELECT) {
                 return Err(denied("view", &name.name).at(name.position));
             }
-            let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.sql)?
+            let datafusion::sql::sqlparser::ast::Statement::Query(query) =
+                parse_one(&view.query.sql)?
             else {
                 return Err(crate::Error::internal("a view that is no query"));
             };
             return Ok(Some(Found::View(View {
+                schema: name.schema.clone(),
+                name: name.name.clone(),
                 query,
-                names: Vec::new(),
                 barrier: !rights.owns(&object),
             })));
         }

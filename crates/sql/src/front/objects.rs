@@ -450,7 +450,8 @@ fn bound_columns(
     let Some(view) = relations.snapshot.view(schema, name) else {
         return Ok(Vec::new());
     };
-    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.sql)? else {
+    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.query.sql)?
+    else {
         return Err(crate::Error::internal("a view that is no query"));
     };
     let session = Arc::new(session_of(relations));

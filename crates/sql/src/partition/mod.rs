@@ -61,6 +61,19 @@ pub(crate) fn leaves<'a>(catalog: &'a Catalog, table: &Table) -> Vec<(&'a str, &
     found
 }
 
+/// The partitions of a table, and those of these.
+pub(crate) fn descendants<'a>(
+    catalog: &'a Catalog,
+    table: &Table,
+) -> Vec<(&'a str, &'a Arc<Table>)> {
+    let mut found = partitions(catalog, table);
+    for at in 0..found.len() {
+        let below = descendants(catalog, found[at].1);
+        found.extend(below);
+    }
+    found
+}
+
 /// The tables that a partition is part of, its parent first.
 pub(crate) fn ancestors<'a>(catalog: &'a Catalog, table: &Table) -> Vec<(&'a str, &'a Arc<Table>)> {
     let mut found: Vec<(&str, &Arc<Table>)> = Vec::new();

@@ -221,7 +221,7 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
         for view in seen_views(relations, schema) {
             let readable = rights.reads(schema, &Object::view(schema, &view.name));
             let text = readable.then(|| {
-                let [text, _] = view_definitions(relations, schema, &view.name, &view.sql);
+                let [text, _] = view_definitions(relations, schema, &view.name, &view.query.sql);
                 text
             });
             rows.push((schema.to_owned(), view.name.clone(), text));

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::catalog::TableProvider;
 use datafusion::execution::session_state::SessionState;
-use freestone_storage::{Catalog, Object, Privileges, Snapshot, TableId};
+use freestone_storage::{Catalog, Object, Privileges, ReadRelation, Snapshot, TableId, ViewQuery};
 use parking_lot::Mutex;
 
 use super::given::Given;
@@ -24,11 +24,14 @@ use crate::session::{ClientSettings, Lent, temporary_schema};
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;
 
-/// A function or a type, by its schema and its signature or name.
+/// A function, a type or a relation by its schema and its signature or name, or a column of a
+/// relation.
 #[derive(Clone, Debug)]
 pub(crate) enum Without {
     Function(String, String),
     Type(String, String),
+    Relation(Name),
+    Column(Name, String),
 }
 
 /// The tables, views, files and functions that a statement can name.
@@ -53,6 +56,11 @@ pub(crate) struct Relations<'a> {
     path: Option<Vec<String>>,
     /// Names of the views being expanded.
     open_views: Mutex<Vec<String>>,
+    /// What the query reads if it is that of a materialized view, then what each of those views
+    /// does.
+    reads: Mutex<Vec<Vec<ReadRelation>>>,
+    /// The tables and views that the query itself names, if that is asked for.
+    named: Option<Mutex<Vec<Name>>>,
     /// What the session may do, then the owner of each of those views.
     rights: Mutex<Vec<Rights>>,
 }
@@ -71,6 +79,8 @@ impl<'a> Relations<'a> {
             row_ids: None,
             locked: Vec::new(),
             open_views: Mutex::default(),
+            reads: Mutex::new(vec![Vec::new()]),
+            named: None,
             described: OnceLock::new(),
             describing: AtomicBool::new(false),
             without: None,
@@ -87,6 +97,69 @@ impl<'a> Relations<'a> {
             rights: Mutex::new(vec![Rights::All]),
             without: without.cloned(),
             ..Self::new(state, snapshot)
+        }
+    }
+
+    /// With notes of the relations that a query reads.
+    pub(crate) fn noting(self, reads: &[ReadRelation]) -> Self {
+        Self {
+            reads: Mutex::new(vec![reads.to_vec()]),
+            ..self
+        }
+    }
+
+    /// With a list of the tables and views that the query names.
+    pub(crate) fn listing(self) -> Self {
+        Self {
+            named: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// The tables and views that the query has named.
+    pub(crate) fn listed(&self) -> Vec<Name> {
+        let named = self.named.as_ref().map(|named| named.lock().clone());
+        named.unwrap_or_default()
+    }
+
+    /// Lists a table or view that the query names.
+    pub(crate) fn list(&self, name: &Name) {
+        let Some(named) = &self.named else {
+            return;
+        };
+        if !self.open_views.lock().is_empty() {
+            return;
+        }
+        let mut named = named.lock();
+        let same = |known: &Name| known.schema == name.schema && known.name == name.name;
+        if !named.iter().any(same) {
+            named.push(Name::new(&name.schema, &name.name));
+        }
+    }
+
+    /// The relation that a name in a view means.
+    pub(crate) fn read(&self, name: &Name) -> Option<ReadRelation> {
+        let reads = self.reads.lock();
+        let mut reads = reads.last()?.iter();
+        let meant = |read: &&ReadRelation| read.then.0 == name.schema && read.then.1 == name.name;
+        reads.find(meant).cloned()
+    }
+
+    /// Whether a relation is planned as if it were not there.
+    pub(crate) fn is_without(&self, name: &Name) -> bool {
+        matches!(&self.without, Some(Without::Relation(of))
+            if of.schema == name.schema && of.name == name.name)
+    }
+
+    /// The column that a relation is planned without, in views.
+    pub(crate) fn without_column(&self, name: &Name) -> Option<&str> {
+        match &self.without {
+            Some(Without::Column(of, column))
+                if of.schema == name.schema && of.name == name.name =>
+            {
+                Some(column)
+            }
+            _ => None,
         }
     }
 
@@ -180,6 +253,9 @@ impl<'a> Relations<'a> {
             return Err(Error::new("42P17", message));
         }
         open.push(full);
+        let query = query_of_view(&self.snapshot, &name.schema, &name.name);
+        let reads = query.map_or_else(Vec::new, |query| query.reads.clone());
+        self.reads.lock().push(reads);
         let object = Object::view(&name.schema, &name.name);
         let owner = Rights::of_owner(&self.snapshot, &object);
         self.rights.lock().push(owner);
@@ -197,7 +273,15 @@ impl<'a> Relations<'a> {
     /// The end of [`Relations::enter_view`].
     pub(crate) fn leave_view(&self) {
         self.open_views.lock().pop();
+        self.reads.lock().pop();
         self.rights.lock().pop();
+    }
+
+    /// Names in the view that was entered last mean what they mean now.
+    pub(crate) fn forget_reads(&self) {
+        if let Some(reads) = self.reads.lock().last_mut() {
+            reads.clear();
+        }
     }
 
     /// What may be done with what is named now.
@@ -215,6 +299,21 @@ impl<'a> Relations<'a> {
     /// "does not exist", with the nearest name that does.
     pub(crate) fn unknown(&self, name: &Name) -> Error {
         unknown_table(&self.snapshot, name)
+    }
+}
+
+/// The query of a view, which may be a materialized one.
+pub(crate) fn query_of_view<'c>(
+    catalog: &'c Catalog,
+    schema: &str,
+    name: &str,
+) -> Option<&'c ViewQuery> {
+    match catalog.view(schema, name) {
+        Some(view) => Some(&view.query),
+        None => {
+            let view = catalog.table(schema, name)?.schema.materialized.as_ref()?;
+            Some(&view.query)
+        }
     }
 }
 

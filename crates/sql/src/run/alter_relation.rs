@@ -2,7 +2,7 @@
 //! column, and the names of a view's columns.
 
 use datafusion::sql::sqlparser::ast::Ident;
-use freestone_storage::{Catalog, CatalogEdit, Identity, Object, Privileges, Table};
+use freestone_storage::{Catalog, CatalogEdit, Identity, Object, Privileges, Table, ViewQuery};
 
 use super::Run;
 use super::alter_sequence::{changed, renamed};
@@ -202,7 +202,11 @@ impl Run<'_> {
                 let columns = columns_of_view(&relations, &name.schema, &name.name)?;
                 let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
                 let names = other_names(name, &names, from, to)?;
-                self.edit(|edit| replace_names(edit, name, &names))
+                self.edit(|edit| {
+                    replace_names(edit, name, &names)?;
+                    edit.tell_views_of((&name.schema, &name.name), from, Some(to));
+                    Ok(())
+                })
             }
             _ => {
                 let message = format!("\"{}\" is not a table", name.name);
@@ -235,8 +239,11 @@ fn replace_names(edit: &mut CatalogEdit, name: &Name, names: &[String]) -> Resul
     let view = view.ok_or_else(|| Error::internal("a view that is not there"))?;
     let called = quoted(&name.name);
     let list = names.join(", ");
-    let sql = format!("SELECT * FROM ({}) AS {called} ({list})", view.sql);
-    Ok(edit.replace_view(&name.schema, &name.name, &sql)?)
+    let query = ViewQuery {
+        sql: format!("SELECT * FROM ({}) AS {called} ({list})", view.query.sql),
+        reads: view.query.reads.clone(),
+    };
+    Ok(edit.replace_view(&name.schema, &name.name, query)?)
 }
 
 /// `55000` for a column without an identity.

@@ -12,17 +12,21 @@ use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
 use super::Run;
 use super::declare::{Declared, columns_in};
+use super::dependents::{Dependent, cascades, drop_all, may_go};
 use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
 use crate::ingest::Checks;
 use crate::names::{Name, fold, position};
 use crate::plan::expression::parse_expr;
+use crate::plan::relations::Without;
 
 /// One column to come or go.
 enum Change {
     Add(Column, ArrayRef, Vec<NewIdentity>),
     Drop(String),
+    /// Views over a column.
+    Views(Vec<Dependent>),
 }
 
 impl Run<'_> {
@@ -74,6 +78,7 @@ impl Run<'_> {
                                         "Use DROP ... CASCADE to drop the dependent objects too.",
                                     ));
                             }
+                            changes.push(Change::Views(self.over_column(table, &name, cascade)?));
                             changes.extend(read_by.into_iter().map(Change::Drop));
                             changes.push(Change::Drop(name));
                         } else if !if_exists {
@@ -93,7 +98,25 @@ impl Run<'_> {
             self.store().move_delta(table.id)?;
         }
         let _hold = self.store().hold_mover(table.id);
-        self.edit(|edit| apply(edit, table, changes))
+        let views = changes.iter().filter_map(|change| match change {
+            Change::Views(views) => Some(views),
+            _ => None,
+        });
+        let gone: Vec<String> = views.flatten().map(|view| view.shown.clone()).collect();
+        self.edit(|edit| apply(edit, table, changes))?;
+        if let Some(notice) = cascades(&gone) {
+            self.session.notify(notice);
+        }
+        Ok(())
+    }
+
+    /// The views over a column that is to be dropped.
+    fn over_column(&self, table: &Table, column: &str, cascade: bool) -> Result<Vec<Dependent>> {
+        let run = self.within()?;
+        let name = Name::in_catalog(run.snapshot.catalog(), table);
+        let found = run.views_over(&Without::Column(name.clone(), column.to_owned()), &name);
+        may_go(&found, &format!("column {column} of table {name}"), cascade)?;
+        Ok(found)
     }
 
     fn addition(&self, table: &Table, definition: &ColumnDef) -> Result<Change> {
@@ -176,6 +199,7 @@ fn apply(edit: &mut CatalogEdit, table: &Table, changes: Vec<Change>) -> Result<
                     edit.add_column(table.id, column, &value)?;
                 }
             }
+            Change::Views(views) => drop_all(edit, &views)?,
             Change::Drop(name) => {
                 // A hidden column may have gone with an index over another one.
                 let known = edit.catalog().table_by_id(table.id);

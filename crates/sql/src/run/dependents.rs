@@ -1,10 +1,17 @@
-//! The dependents of a function or of a type: views, defaults, generated columns, conditions and
-//! indexes.
+//! The dependents of a function, a type, a relation or a column: views, defaults, generated
+//! columns, conditions and indexes.
+//!
+//! ```text
+//! CREATE VIEW v AS SELECT f(a) FROM t      v depends on f, on t and on its column a
+//! CREATE VIEW w AS SELECT * FROM v         w depends on v
+//! DROP TABLE t                             refused: v depends on it
+//! DROP TABLE t CASCADE                     w, v and t go
+//! ```
 //!
 //! Their texts are kept as they were written. Something depends on an object if it can be
-//! planned with that object and not without it.
+//! planned with that object, and without it not, or not with the same columns.
 
-use freestone_storage::{CatalogEdit, Hidden, Table, TableId};
+use freestone_storage::{CatalogEdit, Hidden, Table, TableId, ViewQuery};
 
 use super::Run;
 use super::redeclare::written;
@@ -13,22 +20,73 @@ use crate::front;
 use crate::names::Name;
 use crate::plan::expression::{condition_of, printed};
 use crate::plan::relations::{Relations, Without};
-use crate::session::Notice;
+use crate::session::{Notice, temporary_schema};
 use crate::statement::parse_one;
 
 /// Something that depends on what is to be dropped.
 pub(super) struct Dependent {
     /// It as messages tell it.
     pub(super) shown: String,
+    /// The dependent through which it is one.
+    on: Option<String>,
     what: What,
 }
 
 enum What {
     View(Name),
+    Materialized(Name),
     Default(TableId, usize),
     Index(Name),
     /// A generated column or a condition.
     Other,
+}
+
+/// A view, which may be a materialized one.
+struct ViewOf {
+    name: Name,
+    query: ViewQuery,
+    materialized: bool,
+}
+
+impl ViewOf {
+    /// Whether the view may need relations of some names; `words` are in lower case.
+    fn mentions(&self, relations: &[&Name], words: &[String]) -> bool {
+        let reads = self.query.reads.iter();
+        let mut reads = reads.map(|read| (read.now.0.as_str(), read.now.1.as_str()));
+        let is = |now: (&str, &str)| {
+            let mut relations = relations.iter();
+            relations.any(|name| now == (name.schema.as_str(), name.name.as_str()))
+        };
+        let text = self.query.sql.to_lowercase();
+        reads.any(is) || words.iter().any(|word| text.contains(word.as_str()))
+    }
+
+    fn shown(&self) -> String {
+        let kind = if self.materialized {
+            "materialized view"
+        } else {
+            "view"
+        };
+        format!("{kind} {}", shown(&self.name))
+    }
+}
+
+impl What {
+    fn is_view(&self, name: &Name) -> bool {
+        match self {
+            Self::View(view) | Self::Materialized(view) => {
+                view.schema == name.schema && view.name == name.name
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Dependent {
+    /// Whether it is one of some relations.
+    pub(super) fn is_one_of(&self, relations: &[Name]) -> bool {
+        relations.iter().any(|name| self.what.is_view(name))
+    }
 }
 
 impl Run<'_> {
@@ -45,32 +103,110 @@ impl Run<'_> {
                 &mut found,
             );
         }
-        // Views over views are told by the names of those.
-        let mut words = vec![name.to_lowercase()];
-        let mut left: Vec<(Name, String)> = Vec::new();
-        for schema in catalog.schemas() {
-            for view in catalog.views(schema) {
-                left.push((Name::new(schema, &view.name), view.sql.to_lowercase()));
-            }
-        }
+        self.views(without, (None, name), &mut found);
+        found
+    }
+
+    /// The views over a relation, or over a column of one, and those over these.
+    pub(super) fn views_over(&self, without: &Without, relation: &Name) -> Vec<Dependent> {
+        let mut found = Vec::new();
+        self.views(without, (Some(relation), &relation.name), &mut found);
+        found
+    }
+
+    /// Adds the views that need something.
+    fn views(
+        &self,
+        without: &Without,
+        (relation, word): (Option<&Name>, &str),
+        found: &mut Vec<Dependent>,
+    ) {
+        let mut left = self.all_views();
+        let is_known = |view: &ViewOf, found: &[Dependent]| {
+            found.iter().any(|one| one.what.is_view(&view.name))
+        };
+        left.retain(|view| !is_known(view, found));
+        let mut words = vec![word.to_lowercase()];
+        let mut over: Vec<Name> = relation.into_iter().cloned().collect();
         loop {
-            let before = words.len();
-            left.retain(|(view, text)| {
-                let named = words.iter().any(|word| text.contains(word.as_str()));
-                let query = format!("SELECT * FROM {}", written(view));
-                if !named || !self.needs(&query, without) {
+            let before = found.len();
+            left.retain(|view| {
+                let relations: Vec<&Name> = over.iter().collect();
+                if !view.mentions(&relations, &words) || !self.view_needs(view, without) {
                     return true;
                 }
-                words.push(view.name.to_lowercase());
+                let reads = |of: &Dependent| {
+                    let mut reads = view.query.reads.iter();
+                    reads.any(|read| of.what.is_view(&Name::new(&read.now.0, &read.now.1)))
+                };
+                let on = found.iter().find(|of| reads(of)).map(|of| of.shown.clone());
+                words.push(view.name.name.to_lowercase());
+                over.push(view.name.clone());
                 found.push(Dependent {
-                    shown: format!("view {view}"),
-                    what: What::View(view.clone()),
+                    shown: view.shown(),
+                    on,
+                    what: match view.materialized {
+                        true => What::Materialized(view.name.clone()),
+                        false => What::View(view.name.clone()),
+                    },
                 });
                 false
             });
-            if words.len() == before {
-                return found;
+            // Plans of others read the rows of a materialized view, not its query.
+            let stored: Vec<Name> = found[before..]
+                .iter()
+                .filter_map(|one| match &one.what {
+                    What::Materialized(name) => Some(name.clone()),
+                    _ => None,
+                })
+                .collect();
+            for name in stored {
+                let without = Without::Relation(name.clone());
+                self.views(&without, (Some(&name), &name.name), found);
             }
+            if found.len() == before {
+                return;
+            }
+            left.retain(|view| !is_known(view, found));
+        }
+    }
+
+    fn all_views(&self) -> Vec<ViewOf> {
+        let catalog = self.snapshot.catalog();
+        let mut all = Vec::new();
+        for schema in catalog.schemas() {
+            all.extend(catalog.views(schema).into_iter().map(|view| ViewOf {
+                name: Name::new(schema, &view.name),
+                query: view.query.clone(),
+                materialized: false,
+            }));
+        }
+        for (schema, table) in catalog.all_tables() {
+            if let Some(view) = &table.schema.materialized {
+                all.push(ViewOf {
+                    name: Name::new(schema, &table.name),
+                    query: view.query.clone(),
+                    materialized: true,
+                });
+            }
+        }
+        all
+    }
+
+    /// Whether a view has other columns, or cannot be planned, without something.
+    fn view_needs(&self, view: &ViewOf, without: &Without) -> bool {
+        let columns = |without: Option<&Without>| {
+            let relations = Relations::of_all(self.state(), self.snapshot.clone(), without);
+            let (text, relations) = match view.materialized {
+                true => (view.query.sql.clone(), relations.noting(&view.query.reads)),
+                false => (format!("SELECT * FROM {}", written(&view.name)), relations),
+            };
+            let planned = front::planned(&relations, &parse_one(&text).ok()?).ok()?;
+            Some(planned.names)
+        };
+        match columns(None) {
+            Some(all) => columns(Some(without)) != Some(all),
+            None => false,
         }
     }
 
@@ -103,16 +239,19 @@ impl Run<'_> {
                 let indexes = indexes.filter(|index| index.columns.contains(&place));
                 found.extend(indexes.map(|index| Dependent {
                     shown: format!("index {}", index.name),
+                    on: None,
                     what: What::Index(Name::new(&name.schema, &index.name)),
                 }));
             } else if column.generated {
                 found.push(Dependent {
                     shown: format!("column {} of table {name}", column.name),
+                    on: None,
                     what: What::Other,
                 });
             } else {
                 found.push(Dependent {
                     shown: format!("default value for column {} of table {name}", column.name),
+                    on: None,
                     what: What::Default(table.id, place),
                 });
             }
@@ -121,6 +260,7 @@ impl Run<'_> {
         let checks = checks.filter(|check| needs(&check.condition));
         found.extend(checks.map(|check| Dependent {
             shown: format!("constraint {} on table {name}", check.name),
+            on: None,
             what: What::Other,
         }));
     }
@@ -138,6 +278,14 @@ impl Run<'_> {
     }
 }
 
+/// The name of a relation as messages tell it; that of a session's own is without its schema.
+pub(super) fn shown(name: &Name) -> String {
+    match temporary_schema(&name.schema) {
+        true => name.name.clone(),
+        false => name.to_string(),
+    }
+}
+
 /// Refuses to drop something that others depend on, unless they can be dropped and are to be.
 ///
 /// # Errors
@@ -147,8 +295,7 @@ pub(super) fn may_go(dependents: &[Dependent], of: &str, cascade: bool) -> Resul
         return Ok(());
     }
     if !cascade {
-        let shown = dependents.iter().map(|one| one.shown.as_str());
-        return Err(depended_on(of, shown));
+        return Err(not_to_go(&[(of, dependents)]));
     }
     let mut all = dependents.iter();
     match all.find(|one| matches!(one.what, What::Other)) {
@@ -168,12 +315,34 @@ pub(super) fn drop_all(edit: &mut CatalogEdit, dependents: &[Dependent]) -> Resu
     for one in dependents {
         match &one.what {
             What::View(view) => edit.drop_view(&view.schema, &view.name)?,
+            What::Materialized(view) => edit.drop_table(&view.schema, &view.name, true)?,
             What::Default(table, column) => edit.drop_default(*table, *column)?,
             What::Index(index) => edit.drop_index(&index.schema, &index.name)?,
             What::Other => {}
         }
     }
     Ok(())
+}
+
+/// Why objects, each with its dependents, cannot be dropped.
+pub(super) fn not_to_go(objects: &[(&str, &[Dependent])]) -> Error {
+    let mut lines = Vec::new();
+    for (of, dependents) in objects {
+        let on = |one: &Dependent| one.on.clone().unwrap_or_else(|| (*of).to_owned());
+        let dependents = dependents.iter();
+        lines.extend(dependents.map(|one| format!("{} depends on {}", one.shown, on(one))));
+    }
+    let of = match objects {
+        [(of, _)] => of,
+        _ => "desired object(s)",
+    };
+    let others = match objects {
+        [_] => "other objects depend on it",
+        _ => "other objects depend on them",
+    };
+    Error::new("2BP01", format!("cannot drop {of} because {others}"))
+        .with_detail(lines.join("\n"))
+        .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
 /// Why something cannot be dropped.
@@ -188,10 +357,15 @@ pub(super) fn depended_on<'a>(of: &str, dependents: impl Iterator<Item = &'a str
 
 /// The notice of what CASCADE has dropped, if that is anything.
 pub(super) fn cascades(dropped: &[String]) -> Option<Notice> {
-    let text = match dropped {
-        [] => return None,
-        [only] => format!("drop cascades to {only}"),
-        all => format!("drop cascades to {} other objects", all.len()),
-    };
-    Some(Notice::told("00000", text))
+    let told = |text: String| Some(Notice::told("00000", text));
+    match dropped {
+        [] => None,
+        [only] => told(format!("drop cascades to {only}")),
+        all => {
+            let lines = all.iter().map(|one| format!("drop cascades to {one}"));
+            let detail = lines.collect::<Vec<_>>().join("\n");
+            let text = format!("drop cascades to {} other objects", all.len());
+            told(text).map(|notice| notice.with_detail(detail))
+        }
+    }
 }

@@ -1,17 +1,20 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
+use std::sync::Arc;
+
 use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
-use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId};
+use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId, Table};
 
 use super::Run;
 use super::composite::with_users;
 use super::create::unknown_schema;
-use super::dependents::cascades;
+use super::dependents::{Dependent, cascades, drop_all, not_to_go, shown};
 use super::redeclare::written;
 use super::sequence::drop_sequence;
 use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, shown_schema, table_name};
-use crate::plan::relations::unknown_table;
+use crate::partition;
+use crate::plan::relations::{Without, unknown_table};
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
@@ -73,6 +76,78 @@ impl Run<'_> {
         Ok(holds)
     }
 
+    /// The views over relations that are to be dropped, but for those among these.
+    ///
+    /// # Errors
+    /// `2BP01` if there are some, unless they may go, too.
+    fn views_over_all(
+        &self,
+        kind: ObjectType,
+        names: &[ObjectName],
+        cascade: bool,
+    ) -> Result<Vec<Dependent>> {
+        let run = self.within()?;
+        let catalog = run.snapshot.catalog();
+        let mut dropped: Vec<(&str, Name)> = Vec::new();
+        for name in names {
+            match kind {
+                ObjectType::Table | ObjectType::MaterializedView => {
+                    let name = table_name(name)?;
+                    let materialized = kind == ObjectType::MaterializedView;
+                    let is_meant =
+                        |table: &&Arc<Table>| table.schema.materialized.is_some() == materialized;
+                    let table = catalog.table(&name.schema, &name.name);
+                    let Some(table) = table.filter(is_meant) else {
+                        continue;
+                    };
+                    let parts = partition::descendants(catalog, table).into_iter();
+                    let parts =
+                        parts.map(|(schema, part)| ("table", Name::new(schema, &part.name)));
+                    let kind = if materialized {
+                        "materialized view"
+                    } else {
+                        "table"
+                    };
+                    dropped.push((kind, name));
+                    dropped.extend(parts);
+                }
+                ObjectType::View => {
+                    let name = table_name(name)?;
+                    if catalog.view(&name.schema, &name.name).is_some() {
+                        dropped.push(("view", name));
+                    }
+                }
+                ObjectType::Schema if cascade => {
+                    let schema = schema_name(name)?;
+                    let tables = catalog.tables(&schema).into_iter();
+                    let tables = tables.map(|table| ("table", Name::new(&schema, &table.name)));
+                    let views = catalog.views(&schema).into_iter();
+                    let views = views.map(|view| ("view", Name::new(&schema, &view.name)));
+                    dropped.extend(tables.chain(views));
+                }
+                _ => {}
+            }
+        }
+        let own: Vec<Name> = dropped.iter().map(|(_, name)| name.clone()).collect();
+        let mut found: Vec<(String, Vec<Dependent>)> = Vec::new();
+        for (kind, name) in &dropped {
+            let mut over = run.views_over(&Without::Relation(name.clone()), name);
+            let known = |one: &Dependent| {
+                let mut found = found.iter().flat_map(|(_, all)| all);
+                found.any(|known| known.shown == one.shown)
+            };
+            over.retain(|one| !one.is_one_of(&own) && !known(one));
+            if !over.is_empty() {
+                found.push((format!("{kind} {}", shown(name)), over));
+            }
+        }
+        if !cascade && !found.is_empty() {
+            let found = found.iter().map(|(of, all)| (of.as_str(), all.as_slice()));
+            return Err(not_to_go(&found.collect::<Vec<_>>()));
+        }
+        Ok(found.into_iter().flat_map(|(_, all)| all).collect())
+    }
+
     pub(super) fn drop(&self, ast: &Ast) -> Result<Outcome> {
         let Ast::Drop {
             object_type,
@@ -95,11 +170,14 @@ impl Run<'_> {
             ObjectType::Index => self.columns_may_go(names)?,
             _ => Vec::new(),
         };
+        let dependents = self.views_over_all(*object_type, names, *cascade)?;
         let mut gone = Vec::new();
         self.edit(|edit| {
             if *cascade {
                 gone = going(edit.catalog(), *object_type, names)?;
             }
+            gone.extend(dependents.iter().map(|one| one.shown.clone()));
+            drop_all(edit, &dependents)?;
             for index in &beside {
                 edit.drop_index(&index.schema, &index.name)?;
             }

@@ -15,12 +15,12 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{
     AlterTableOperation, CreateTableOptions, CreateView, Statement as Ast,
 };
-use freestone_storage::{Materialized, NewBlock, Table};
+use freestone_storage::{Materialized, NewBlock, Table, ViewQuery};
 
 use super::Run;
 use super::change::stored_in;
 use super::redeclare::written;
-use super::view::{refuse_files, view_sql};
+use super::view::{reads_of, refuse_files, view_sql};
 use crate::advisor::Watching;
 use crate::dialect::without_data;
 use crate::error::{Error, Result};
@@ -43,11 +43,15 @@ impl Run<'_> {
         if let Some(query) = inner {
             *defined.query = query;
         }
-        let query = view_sql(&defined, &name.name);
-        refuse_files(&parse_one(&query)?)?;
+        let sql = view_sql(&defined, &name.name);
+        let ast = parse_one(&sql)?;
+        refuse_files(&ast)?;
+        let relations = self.relations(&ast).await?.listing();
+        front::planned(&relations, &ast)?;
+        let reads = reads_of(&relations)?;
         let rows = match populated {
-            true => query.clone(),
-            false => format!("SELECT * FROM ({query}) AS {} LIMIT 0", quoted("rows")),
+            true => sql.clone(),
+            false => format!("SELECT * FROM ({sql}) AS {} LIMIT 0", quoted("rows")),
         };
         let text = format!("CREATE TABLE {} AS {rows}", written(&name));
         let Ast::CreateTable(mut create) = parse_one(&text)? else {
@@ -59,6 +63,7 @@ impl Run<'_> {
             CreateTableOptions::Options(options) => CreateTableOptions::With(options.clone()),
             other => other.clone(),
         };
+        let query = ViewQuery { sql, reads };
         let materialized = Materialized { query, populated };
         let made = Box::pin(self.create_once(&create, Some(materialized))).await?;
         Ok(match populated {
@@ -113,11 +118,12 @@ impl Run<'_> {
     }
 
     /// Blocks with the rows of a query, as a table has them.
-    async fn blocks_of_query(&self, table: &Table, query: &str) -> Result<Vec<NewBlock>> {
-        let ast = parse_one(query)?;
+    async fn blocks_of_query(&self, table: &Table, query: &ViewQuery) -> Result<Vec<NewBlock>> {
+        let ast = parse_one(&query.sql)?;
         let columns = table.schema.declared();
         let targets: Vec<_> = stored_in(&self.snapshot, columns).collect();
-        let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
+        let relations = self.relations(&ast).await?.noting(&query.reads);
+        let plan = front::planned_into(&relations, &ast, &targets)?;
         if plan.names.len() != columns.len() {
             return Err(Error::new(
                 "42601",

@@ -29,7 +29,7 @@ use crate::front;
 use crate::ingest::{self, Target};
 use crate::names::{Name, fold, position, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
-use crate::plan::relations::unknown_table;
+use crate::plan::relations::{Without, unknown_table};
 use crate::statement::parse_one;
 use crate::types::type_held;
 
@@ -192,6 +192,7 @@ impl Run<'_> {
         let seen = self.snapshot.timestamp();
         self.edit(|edit| {
             edit.tell_sequences(table.id, Some(&old), Some(to));
+            edit.tell_views_of_table(table.id, &old, Some(to));
             Ok(edit.declare(table, seen, schema, options)?)
         })
     }
@@ -312,6 +313,25 @@ impl Run<'_> {
         self.with_rows(name, table, schema, &value).await
     }
 
+    /// Refuses to give a column another type if a view has it.
+    fn no_view_has(&self, table: &Table, column: usize) -> Result<()> {
+        let run = self.within()?;
+        let name = Name::in_catalog(run.snapshot.catalog(), table);
+        let column = &table.schema.columns[column].name;
+        let views = run.views_over(&Without::Column(name.clone(), column.clone()), &name);
+        let Some(view) = views.first() else {
+            return Ok(());
+        };
+        let message = "cannot alter type of a column used by a view or rule";
+        let detail = format!(
+            "rule _RETURN on {} depends on column \"{column}\"",
+            view.shown
+        );
+        Err(Error::unsupported(message)
+            .with_detail(detail)
+            .with_hint("DROP the view, and make it again afterwards."))
+    }
+
     /// ALTER COLUMN … TYPE: all rows are written again.
     async fn retype(
         &self,
@@ -336,6 +356,7 @@ impl Run<'_> {
                 "Column \"{name}\" is used by generated column \"{reader}\"."
             )));
         }
+        self.no_view_has(table, column)?;
         let held = self.held(kind)?;
         let changed = &mut schema.columns[column];
         (changed.kind, changed.modifier, changed.declared) =

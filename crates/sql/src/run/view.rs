@@ -4,14 +4,16 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{CreateTableOptions, CreateView, Statement as Ast};
 use freestone_frontend::syntax::walk::visit_relations;
+use freestone_storage::{ReadRelation, ViewQuery};
 
 use super::Run;
 use super::redeclare::written;
 use crate::dialect::written_query;
 use crate::error::{Error, Result};
-use crate::front::Logical;
+use crate::front::{self, Logical, columns_of_view};
 use crate::names::{file_name, fold, quoted, table_name};
 use crate::plan::expression::printed;
+use crate::plan::relations::Relations;
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
@@ -33,7 +35,12 @@ impl Run<'_> {
                 "CREATE VIEW specifies more column names than columns",
             ));
         }
-        let after = self.logical(&ast).await?.renamed()?;
+        let relations = self.relations(&ast).await?.listing();
+        let after = front::planned(&relations, &ast)?.renamed()?;
+        let query = ViewQuery {
+            reads: reads_of(&relations)?,
+            sql,
+        };
         if view.or_replace && self.snapshot.view(&name.schema, &name.name).is_some() {
             let before = format!("SELECT * FROM {}", written(&name));
             // One that cannot be read any more is replaced by anything.
@@ -56,14 +63,41 @@ impl Run<'_> {
                     return Ok(());
                 }
                 if view.or_replace {
-                    edit.replace_view(&name.schema, &name.name, &sql)?;
+                    edit.replace_view(&name.schema, &name.name, query)?;
                     return Ok(());
                 }
             }
-            Ok(edit.create_view(&name.schema, &name.name, &sql)?)
+            Ok(edit.create_view(&name.schema, &name.name, query)?)
         })?;
         Ok(Outcome::done("CREATE VIEW"))
     }
+}
+
+/// The tables and views that a planned query names, with their columns.
+pub(super) fn reads_of(relations: &Relations<'_>) -> Result<Vec<ReadRelation>> {
+    let mut reads = Vec::new();
+    for name in relations.listed() {
+        let (schema, last) = (&name.schema, &name.name);
+        let columns: Vec<String> = match relations.snapshot.table(schema, last) {
+            Some(table) => {
+                let columns = table.schema.declared().iter();
+                columns.map(|column| column.name.clone()).collect()
+            }
+            None if relations.snapshot.view(schema, last).is_some() => {
+                let columns = columns_of_view(relations, schema, last)?.into_iter();
+                columns.map(|(name, _)| name).collect()
+            }
+            None => continue,
+        };
+        let full = (schema.clone(), last.clone());
+        let columns = columns.into_iter().map(|name| (name.clone(), name));
+        reads.push(ReadRelation {
+            then: full.clone(),
+            now: full,
+            columns: columns.collect(),
+        });
+    }
+    Ok(reads)
 }
 
 /// Refuses columns that are other ones than those that a view has had; more are fine.

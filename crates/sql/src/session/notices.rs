@@ -28,6 +28,8 @@ pub struct Notice {
     pub sqlstate: &'static str,
     /// One sentence.
     pub message: String,
+    /// More about it, if there is more.
+    pub detail: Option<String>,
 }
 
 impl Notice {
@@ -37,6 +39,7 @@ impl Notice {
             severity: Severity::Notice,
             sqlstate,
             message: format!("{what}, skipping"),
+            detail: None,
         }
     }
 
@@ -46,6 +49,15 @@ impl Notice {
             severity: Severity::Notice,
             sqlstate,
             message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// The notice with more about it.
+    pub(crate) fn with_detail(self, detail: impl Into<String>) -> Self {
+        Self {
+            detail: Some(detail.into()),
+            ..self
         }
     }
 
@@ -55,6 +67,7 @@ impl Notice {
             severity: Severity::Warning,
             sqlstate,
             message: message.into(),
+            detail: None,
         }
     }
 }

@@ -71,5 +71,6 @@ mod transactions;
 mod types;
 mod upsert;
 mod utility;
+mod views;
 mod views_text;
 mod workload;

@@ -82,7 +82,8 @@ fn views_follow_their_tables() {
     assert_eq!(sql.state("CREATE VIEW z AS SELECT 1 AS a, 2 AS a"), "42701");
     sql.run("CREATE VIEW r AS SELECT 1 AS a");
     sql.run("CREATE OR REPLACE VIEW r AS SELECT x AS a FROM w");
-    sql.run("DROP VIEW v");
+    assert_eq!(sql.state("DROP VIEW v"), "2BP01");
+    sql.run("DROP VIEW v CASCADE");
     assert_eq!(sql.state("SELECT * FROM r"), "42P01");
     sql.run("DROP VIEW IF EXISTS v, w, r");
 }

@@ -437,7 +437,7 @@ fn a_function_that_is_used_stays() {
         "default value for column b of table t depends on function f(integer)\n\
          index i depends on function f(integer)\n\
          view v depends on function f(integer)\n\
-         view w depends on function f(integer)"
+         view w depends on view v"
     );
     assert_eq!(
         sql.noticed("DROP FUNCTION f(int) CASCADE"),

@@ -153,7 +153,9 @@ fn temporary_views_go_with_their_session() {
     assert_eq!(a.one("SELECT a, n FROM x"), "5|22");
     assert_eq!(b.state("SELECT a FROM x"), "42P01");
     assert_eq!(a.state("CREATE TEMP VIEW main.y AS SELECT 1"), "42P16");
-    a.run("DROP VIEW v");
+    let error = a.error("DROP VIEW v");
+    assert_eq!(error.detail.as_deref(), Some("view x depends on view v"));
+    a.run("DROP VIEW x, v");
     assert_eq!(a.sorted("SELECT k FROM v"), ["1", "2"]);
     drop(a);
     assert_eq!(b.state("SELECT a FROM x"), "42P01");

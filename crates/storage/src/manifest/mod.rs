@@ -6,7 +6,8 @@
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
 //! created types or generated columns 5, one with partitioned tables or with indexes over
-//! expressions or conditions 6, one with constraints that are not validated and the like 7.
+//! expressions or conditions 6, one with constraints that are not validated and the like 7, one with
+//! views that note what they read 8.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::io::Files;
 use crate::roles::{Access, Object, Role};
 use crate::schema::{
     Column, ForeignAction, ForeignKey, FormerColumns, SequenceDefinition, SequencePosition,
-    TableOptions, TableSchema, UserType,
+    TableOptions, TableSchema, UserType, ViewQuery,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,8 +40,11 @@ pub const PARTITIONED_VERSION: u32 = 6;
 /// tables whose foreign keys are left alone, or indexes that are names: a program that does not
 /// know them would take them for others.
 pub const CONSTRAINTS_VERSION: u32 = 7;
+/// Version of a manifest with views that note what they read, which a program that does not know
+/// the notes could not read.
+pub const VIEWS_VERSION: u32 = 8;
 /// The newest that is read.
-const NEWEST_VERSION: u32 = CONSTRAINTS_VERSION;
+const NEWEST_VERSION: u32 = VIEWS_VERSION;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -82,8 +86,8 @@ pub struct Manifest {
 pub struct ManifestSchema {
     /// Tables by name.
     pub tables: BTreeMap<String, ManifestTable>,
-    /// Text of views by name.
-    pub views: BTreeMap<String, String>,
+    /// Queries of views by name.
+    pub views: BTreeMap<String, ViewQuery>,
     /// Text of functions by name and types of parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, String>,
@@ -135,6 +139,17 @@ impl Manifest {
                 .values()
                 .flat_map(|schema| schema.tables.values())
         };
+        let mut views = self
+            .schemas
+            .values()
+            .flat_map(|schema| schema.views.values());
+        let materialized = |table: &ManifestTable| {
+            let view = table.schema.materialized.as_ref();
+            view.is_some_and(|view| !view.query.reads.is_empty())
+        };
+        if views.any(|view| !view.reads.is_empty()) || tables().any(materialized) {
+            return VIEWS_VERSION;
+        }
         let is_new_key = |key: &ForeignKey| {
             key.unvalidated || [key.on_delete, key.on_update].contains(&ForeignAction::Restrict)
         };

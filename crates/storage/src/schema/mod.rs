@@ -12,6 +12,7 @@ mod sequence;
 mod types;
 mod user_type;
 mod value;
+mod view;
 
 pub use codecs::{CodecChoice, CodecName};
 pub use comments::Comments;
@@ -27,6 +28,7 @@ pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
 pub use types::{ColumnType, ElementType, Physical};
 pub use user_type::{Attribute, Domain, DomainCheck, Label, UserType, UserTypeKind};
 pub use value::Value;
+pub use view::{ReadRelation, RelationName, ViewQuery};
 
 use crate::error::{Error, Result};
 use crate::ids::{TableId, TypeId};
@@ -249,7 +251,7 @@ pub struct TableSchema {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Materialized {
     /// The query.
-    pub query: String,
+    pub query: ViewQuery,
     /// Whether it has rows to read; WITH NO DATA leaves it without.
     pub populated: bool,
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::manifest::{Manifest, ManifestSchema, ManifestTable};
 use crate::roles::Roles;
-use crate::schema::{Column, FormerColumns, TableSchema, UserType};
+use crate::schema::{Column, FormerColumns, TableSchema, UserType, ViewQuery};
 use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct View {
     /// Its name.
     pub name: String,
     /// Its query.
-    pub sql: String,
+    pub query: ViewQuery,
 }
 
 impl Catalog {
@@ -168,7 +168,7 @@ impl Catalog {
             let views = entry
                 .views
                 .into_iter()
-                .map(|(name, sql)| (name.clone(), View { name, sql }));
+                .map(|(name, query)| (name.clone(), View { name, query }));
             let sequences = entry.sequences.into_iter().map(|(name, stored)| {
                 let sequence = Sequence::opened(name.clone(), stored);
                 (name, Arc::new(sequence))
@@ -209,7 +209,7 @@ impl Catalog {
             let views = entry
                 .views
                 .iter()
-                .map(|(name, view)| (name.clone(), view.sql.clone()));
+                .map(|(name, view)| (name.clone(), view.query.clone()));
             let sequences = entry
                 .sequences
                 .iter()

@@ -92,6 +92,7 @@ impl CatalogEdit {
         let columns = known.iter().flat_map(|table| &table.schema.columns);
         self.remove_sequences_of(columns.filter(|column| column.name == name));
         self.tell_sequences(table, Some(name), None);
+        self.tell_views_of_table(table, name, None);
         self.drop_unused(table)
     }
 

@@ -126,7 +126,9 @@ impl CatalogEdit {
         let table = self.remove(schema, name)?;
         let blocks = table.blocks().to_vec();
         let renamed = table.with(to, table.options.clone(), blocks);
-        self.put(schema, renamed)
+        self.put(schema, renamed)?;
+        self.tell_views(|query| query.rename((schema, name), (schema, to)));
+        Ok(())
     }
 
     /// Puts a table into another schema.
@@ -143,7 +145,9 @@ impl CatalogEdit {
             return Err(Error::invalid("42P07", message));
         }
         let (options, blocks) = (table.options.clone(), table.blocks().to_vec());
-        self.put(to, table.with(name, options, blocks))
+        self.put(to, table.with(name, options, blocks))?;
+        self.tell_views(|query| query.rename((schema, name), (to, name)));
+        Ok(())
     }
 
     /// Makes a column's identity another one, or none: then its sequence goes.

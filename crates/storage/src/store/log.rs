@@ -21,7 +21,7 @@ use crate::format::{Reader, Writer};
 use crate::ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 use crate::manifest::{ManifestSequence, ManifestTable};
 use crate::roles::{Access, Object, Role, Roles};
-use crate::schema::{SequencePosition, UserType};
+use crate::schema::{SequencePosition, UserType, ViewQuery};
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -57,7 +57,7 @@ struct SchemaChange {
     #[serde(default)]
     tables: BTreeMap<String, Option<ManifestTable>>,
     #[serde(default)]
-    views: BTreeMap<String, Option<String>>,
+    views: BTreeMap<String, Option<ViewQuery>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     functions: BTreeMap<String, Option<String>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -120,7 +120,7 @@ impl CatalogChange {
                     &before.views,
                     &after.views,
                     |a, b| a == b,
-                    |_, view| view.sql.clone(),
+                    |_, view| view.query.clone(),
                 ),
                 functions: changed(
                     &before.functions,
@@ -195,10 +195,10 @@ impl CatalogChange {
                     }
                 };
             }
-            for (name, sql) in change.views {
-                match sql {
+            for (name, query) in change.views {
+                match query {
                     None => entry.views.remove(&name),
-                    Some(sql) => entry.views.insert(name.clone(), View { name, sql }),
+                    Some(query) => entry.views.insert(name.clone(), View { name, query }),
                 };
             }
             apply(&mut entry.functions, change.functions);

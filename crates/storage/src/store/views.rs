@@ -1,19 +1,24 @@
 //! Views that come, change and go.
 
+use std::sync::Arc;
+
 use super::catalog::View;
 use super::edit::CatalogEdit;
 use crate::error::{Error, Result};
+use crate::ids::TableId;
 use crate::roles::Object;
+use crate::schema::{Materialized, ViewQuery};
+use crate::table::Table;
 
 impl CatalogEdit {
     /// Adds a view.
     ///
     /// # Errors
     /// 3F000, 42P07.
-    pub fn create_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
+    pub fn create_view(&mut self, schema: &str, name: &str, query: ViewQuery) -> Result<()> {
         let view = View {
             name: name.to_string(),
-            sql: sql.to_string(),
+            query,
         };
         self.free_name(schema, name)?
             .views
@@ -26,10 +31,10 @@ impl CatalogEdit {
     ///
     /// # Errors
     /// 3F000, 42P01.
-    pub fn replace_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
+    pub fn replace_view(&mut self, schema: &str, name: &str, query: ViewQuery) -> Result<()> {
         let view = self.schema(schema)?.views.get_mut(name);
         let view = view.ok_or_else(|| no_view(name))?;
-        view.sql = sql.to_string();
+        view.query = query;
         Ok(())
     }
 
@@ -47,6 +52,7 @@ impl CatalogEdit {
             ..view
         };
         self.schema(to.0)?.views.insert(to.1.to_string(), renamed);
+        self.tell_views(|query| query.rename((schema, name), to));
         let (from, to) = (Object::view(schema, name), Object::view(to.0, to.1));
         if self.catalog.roles.knows(&from) {
             let access = self.catalog.roles.access(&from);
@@ -70,6 +76,50 @@ impl CatalogEdit {
             None => Err(no_view(name)),
         }
     }
+
+    /// Tells the views over a relation that one of its columns is called otherwise, or, without
+    /// another name, is no more.
+    pub fn tell_views_of(&mut self, relation: (&str, &str), column: &str, to: Option<&str>) {
+        self.tell_views(|query| query.rename_column(relation, column, to));
+    }
+
+    /// Lets all views, materialized ones too, take note of a change; `note` says whether one did.
+    pub(super) fn tell_views(&mut self, note: impl Fn(&mut ViewQuery) -> bool) {
+        for entry in self.catalog.schemas.values_mut() {
+            for view in entry.views.values_mut() {
+                note(&mut view.query);
+            }
+            for table in entry.tables.values_mut() {
+                let Some(view) = &table.schema.materialized else {
+                    continue;
+                };
+                let mut query = view.query.clone();
+                if note(&mut query) {
+                    let view = Materialized {
+                        query,
+                        ..view.clone()
+                    };
+                    *table = Arc::new(with_query(table, view));
+                }
+            }
+        }
+    }
+
+    /// Tells the views over a table of a number.
+    pub fn tell_views_of_table(&mut self, table: TableId, column: &str, to: Option<&str>) {
+        let is_meant = |(_, known): &(&str, &Arc<Table>)| known.id == table;
+        let known = self.catalog.all_tables().find(is_meant);
+        let known = known.map(|(schema, known)| (schema.to_owned(), known.name.clone()));
+        if let Some((schema, name)) = known {
+            self.tell_views_of((&schema, &name), column, to);
+        }
+    }
+}
+
+fn with_query(table: &Table, view: Materialized) -> Table {
+    let mut schema = (*table.schema).clone();
+    schema.materialized = Some(view);
+    table.with_schema(Arc::new(schema), table.blocks().to_vec())
 }
 
 fn no_view(name: &str) -> Error {

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableFunctionArgs,
     TableSampleKind, TableSampleMethod, TableWithJoins,
 };
-use freestone_frontend::bind::{Catalog as _, Found, SqlReturns, written_type};
+use freestone_frontend::bind::{Catalog as _, Found, Seen as Then, SqlReturns, written_type};
 use freestone_frontend::functions::{Returns, catalogue, resolve_function};
 use freestone_frontend::syntax::marks::{
     COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call,
@@ -17,7 +17,7 @@ use super::read::{Reader, Typed, function_name, plain_call};
 use super::scope::{Named, Namespace, Seen};
 use super::tree::{From, Joined, Node, Range, RangeKind, RowsCall, Sample};
 use crate::front::columns_of_view;
-use crate::names::{DEFAULT_SCHEMA, fold, meant_schema};
+use crate::names::{DEFAULT_SCHEMA, Name, fold, meant_schema};
 
 /// A part of FROM, its range and its names.
 type Part = (From, Namespace);
@@ -420,11 +420,19 @@ impl Reader<'_> {
             .as_deref()
             .map_or(DEFAULT_SCHEMA, meant_schema)
             .to_owned();
-        let (stored, columns) = match known
-            .names
-            .relation(schema.as_deref(), &last, None)
-            .ok()??
-        {
+        let found = known.names.relation(schema.as_deref(), &last, None);
+        let (found, seen) = match found.ok()?? {
+            Found::Seen(found, seen) => (*found, Some(seen)),
+            found => (found, None),
+        };
+        let (stored, last) = match &seen {
+            Some(_) => {
+                let read = known.relations.read(&Name::new(&stored, &last))?;
+                read.now
+            }
+            None => (stored, last),
+        };
+        let (stored, columns) = match found {
             Found::Relation(relation) => {
                 let is_own = known.relations.has(&stored, &last);
                 let stored = if is_own {
@@ -440,13 +448,66 @@ impl Reader<'_> {
                 let columns = columns_of_view(known.relations, &stored, &last).ok()?;
                 (stored, columns)
             }
+            Found::Seen(..) => return None,
         };
         let kind = RangeKind::Relation {
             schema: stored.clone(),
             only,
             sample,
         };
-        self.named(kind, &last, columns, alias, (Some(stored), false))
+        let Some(seen) = seen else {
+            return self.named(kind, &last, columns, alias, (Some(stored), false));
+        };
+        let (from, names) = self.named(kind, &last, columns, None, (Some(stored), false))?;
+        self.seen(from, names, &seen, alias)
+    }
+
+    /// A relation under the names that it and its columns have in the text of the view.
+    fn seen(
+        &self,
+        from: From,
+        names: Namespace,
+        seen: &Then,
+        alias: Option<&TableAlias>,
+    ) -> Option<Part> {
+        let renamed = match alias {
+            Some(alias) => renamed(alias)?,
+            None => Vec::new(),
+        };
+        let own = alias.map(|alias| fold(&alias.name));
+        let mut given = Vec::new();
+        let mut columns = Vec::with_capacity(seen.columns.len());
+        for (at, (then, now)) in seen.columns.iter().enumerate() {
+            let place = names.columns.iter().position(|one| one.name == *now)?;
+            given.push((place, renamed.get(at)));
+            columns.push(Seen {
+                name: renamed.get(at).unwrap_or(then).clone(),
+                ..names.columns[place].clone()
+            });
+        }
+        let mut relation = names.relations.into_iter().next()?;
+        if alias.is_some() {
+            let mut scopes = self.scopes.borrow_mut();
+            let range = scopes.ranges.get_mut(range_of(&from))?;
+            range.alias.clone_from(&own);
+            if !renamed.is_empty() {
+                // Columns that came later keep their names behind those of the list.
+                range.renamed.clone_from(&range.columns);
+                for (place, name) in given {
+                    if let Some(name) = name {
+                        range.renamed[place].clone_from(name);
+                    }
+                }
+            }
+        }
+        relation.schema = own.is_none().then(|| seen.schema.clone());
+        relation.name = own.unwrap_or_else(|| seen.name.clone());
+        relation.columns.clone_from(&columns);
+        let names = Namespace {
+            relations: vec![relation],
+            columns,
+        };
+        Some((from, names))
     }
 
     /// Functions in FROM: what stands before them is in their sight.

@@ -118,6 +118,7 @@ fn shown(
             return None;
         };
         names.enter_view(Some(schema), name).ok()?;
+        relations.forget_reads();
         let session = Arc::new(session_of(relations));
         let bound = Binder::new(&names, &session).query(&again);
         names.leave_view();

@@ -13,7 +13,7 @@ use super::facts::Facts;
 use super::objects::{Described, SEQUENCES, VIEWS, default_number, described, relation_numbers};
 use super::{CLASSES, routines};
 use crate::names::{DEFAULT_SCHEMA, fold, meant_schema};
-use crate::plan::relations::Relations;
+use crate::plan::relations::{Relations, query_of_view};
 use crate::statement::{names_of_with, parse_one};
 
 /// The number of `pg_rewrite` among tables, of `pg_proc`,
@@ -103,7 +103,7 @@ pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
         else {
             continue;
         };
-        for (class, number) in read_by(relations, &query) {
+        for (class, number) in read_by(relations, view, &query) {
             add(rule, (class, number, 0), "n");
         }
     }
@@ -115,19 +115,28 @@ pub(crate) fn tables_read_by(relations: &Relations<'_>, view: &Described) -> Vec
     let Some(query) = query.and_then(|text| parse_one(text).ok()) else {
         return Vec::new();
     };
-    let read = read_by(relations, &query).into_iter();
+    let read = read_by(relations, view, &query).into_iter();
     read.filter(|(class, _)| *class == CLASSES)
         .map(|(_, number)| number)
         .collect()
 }
 
 /// The relations and the functions of users that a query reads, by table and number.
-fn read_by(relations: &Relations<'_>, query: &Statement) -> Vec<(i64, i64)> {
+fn read_by(relations: &Relations<'_>, view: &Described, query: &Statement) -> Vec<(i64, i64)> {
     let given = names_of_with(query);
+    let known = query_of_view(&relations.snapshot, &view.schema, &view.name);
     let (mut tables, mut functions) = (Vec::new(), Vec::new());
     let _ = visit_relations(query, |name| {
-        let named = parts(name);
-        tables.extend(named.filter(|(schema, name)| schema.is_some() || !given.contains(name)));
+        if let Some((schema, name)) = parts(name)
+            && (schema.is_some() || !given.contains(&name))
+        {
+            let meant = meant_schema(schema.as_deref().unwrap_or(DEFAULT_SCHEMA));
+            let read = known.and_then(|query| query.read(meant, &name));
+            tables.push(match read {
+                Some(read) => (Some(read.now.0.clone()), read.now.1.clone()),
+                None => (schema, name),
+            });
+        }
         ControlFlow::<()>::Continue(())
     });
     let _ = visit_expressions(query, |expr| {

@@ -238,7 +238,7 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
                 name: view.name.clone(),
                 table: None,
                 columns: columns.unwrap_or_default(),
-                definition: Some(view.sql.clone()),
+                definition: Some(view.query.sql.clone()),
                 readable: rights.reads(schema, &Object::view(schema, &view.name)),
             });
         }
@@ -334,7 +334,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
         let rows = if one.readable { rows as i64 } else { -1 };
         let view = stored.and_then(|table| table.schema.materialized.as_ref());
         let text = one.definition.as_deref();
-        let text = text.or(view.map(|view| view.query.as_str()));
+        let text = text.or(view.map(|view| view.query.sql.as_str()));
         let text = text.filter(|_| one.readable);
         facts.add([
             ("oid", one.number.into()),
@@ -617,7 +617,7 @@ pub(super) fn materialized(relations: &Relations<'_>, facts: &mut Facts) {
             continue;
         };
         let [text, _] = match one.readable {
-            true => view_definitions(relations, &one.schema, &one.name, &view.query),
+            true => view_definitions(relations, &one.schema, &one.name, &view.query.sql),
             false => Default::default(),
         };
         facts.add([
