@@ -495,6 +495,12 @@ pub fn is_unneeded(least: &str, rows: bool) -> bool {
         "num_nonnulls(",
         ") = (",
         "EXISTS",
+        // They take the values of some rows.
+        "lead(",
+        "lag(",
+        "first_value(",
+        "last_value(",
+        "nth_value(",
         // In a list they may give no rows.
         "unnest(",
         "generate_series(",

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, StringViewArray, new_null_array};
 
 use super::kernel::{Bool, Call, I32, I64, Input, Kernel, Num, Str};
 use super::kernel::{Uuid, f0, f1, repeated, w1};
@@ -60,6 +60,17 @@ pub(super) fn register(c: &mut Catalogue) {
             .with_nulls()
             .stable(),
     );
+    // As PostgreSQL has it for a connection by a socket of the machine.
+    for (name, ty) in [
+        ("inet_client_addr", Type::Inet),
+        ("inet_client_port", Int4),
+        ("inet_server_addr", Type::Inet),
+        ("inet_server_port", Int4),
+    ] {
+        let none = new_null_array(&ty.arrow(), 1);
+        let kernel: Kernel = Arc::new(move |call, _| Ok(repeated(Arc::clone(&none), call.rows)));
+        c.add(scalar(name, &[], ty, kernel).stable());
+    }
     let kernel = of_type(friendly_name);
     c.add(scalar("typeof", &[Any], Text, kernel).with_nulls().stable());
     let kernel = f0::<I32>(|_| Ok((std::process::id() & 0x7fff_ffff) as i32));

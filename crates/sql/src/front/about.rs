@@ -59,11 +59,7 @@ const RIGHTS: [&str; 7] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 19] = [
-    "inet_client_addr",
-    "inet_client_port",
-    "inet_server_addr",
-    "inet_server_port",
+const NOTHING: [&str; 15] = [
     "pg_advisory_unlock_all",
     "pg_event_trigger_ddl_commands",
     "pg_get_object_address",

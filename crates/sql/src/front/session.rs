@@ -6,7 +6,7 @@ use crate::names::{CATALOG, shown_schema};
 use crate::plan::pg_catalog::PG_CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::{Begun, ClientSettings, current};
+use crate::session::{Begun, ClientSettings, current, listed};
 
 /// Settings and the time of a statement.
 pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
@@ -36,15 +36,21 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
             .and_then(|digits| digits.parse().ok())
             .unwrap_or(own.extra_float_digits),
         session_user: session_user.unwrap_or(own.session_user),
-        user: user.unwrap_or(own.user),
+        user: user.clone().unwrap_or(own.user),
         database: CATALOG.to_owned(),
         search_path: match relations.path() {
-            Some(path) => {
-                let known = |schema: &&String| {
-                    *schema == PG_CATALOG || catalog.schemas().any(|known| known == *schema)
+            Some(_) => {
+                let path = listed(&setting("search_path").unwrap_or_default());
+                let path = path.into_iter().map(|schema| match schema.as_str() {
+                    "$user" => user.clone().unwrap_or_default(),
+                    _ => schema,
+                });
+                let known = |schema: &String| {
+                    schema == PG_CATALOG || catalog.schemas().any(|known| known == schema)
                 };
-                let path = path.iter().filter(known);
-                path.map(|schema| shown_schema(schema).to_owned()).collect()
+                let path = path.filter(known);
+                path.map(|schema| shown_schema(&schema).to_owned())
+                    .collect()
             }
             None => own.search_path,
         },

@@ -3,6 +3,7 @@
 //! There is one catalog, `freestone`, and one default schema, `main`. Names that
 //! are not quoted are folded to lower case, as in PostgreSQL.
 
+mod made;
 mod reserved;
 
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
@@ -12,6 +13,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Catalog, Table};
 
 use crate::error::{Error, Position, Result, parser};
+pub(crate) use made::Parts;
 use reserved::is_reserved;
 
 /// The only catalog.

@@ -19,7 +19,7 @@ use super::user_type::Held;
 use crate::dialect::is_untyped;
 use crate::error::{Error, Result};
 use crate::front::{Purpose, is_immutable, type_of_stored};
-use crate::names::{Name, column_of, fold, fold_part, position};
+use crate::names::{Name, Parts, column_of, fold, fold_part, position};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
 use crate::plan::relations::Relations;
 use crate::values::check_assignable;
@@ -343,28 +343,40 @@ impl<'a> Declared<'a> {
             let key = &self.schema.keys[number];
             if key.name.is_empty() {
                 let name = match key.primary {
-                    true => self.free(format!("{}_pkey", self.name.name)),
-                    false => self.free(self.named_after(&key.columns, "key")),
+                    true => self.free(None, "pkey"),
+                    false => self.free(Some(&key.columns), "key"),
                 };
                 self.schema.keys[number].name = name;
             }
         }
     }
 
-    pub(super) fn named_after(&self, columns: &[usize], suffix: &str) -> String {
-        let names = columns.iter();
-        let names: Vec<&str> = names
-            .map(|column| self.schema.columns[*column].name.as_str())
-            .collect();
-        format!("{}_{}_{suffix}", self.name.name, names.join("_"))
+    /// A name of the table, columns and a kind.
+    pub(super) fn named_after(
+        &self,
+        columns: Option<&[usize]>,
+        kind: &str,
+        taken: impl Fn(&str) -> bool,
+    ) -> String {
+        let columns = columns.map(|columns| {
+            let names = columns.iter();
+            let names = names.map(|column| self.schema.columns[*column].name.as_str());
+            names.collect::<Vec<_>>().join("_")
+        });
+        let parts = Parts {
+            table: &self.name.name,
+            columns: columns.as_deref(),
+            kind,
+        };
+        parts.free(taken)
     }
 
-    /// The name, with a number behind it if it is taken.
-    pub(super) fn free(&self, name: String) -> String {
+    /// A name that no constraint of the table has.
+    pub(super) fn free(&self, columns: Option<&[usize]>, kind: &str) -> String {
         let taken = constraint_names(&self.schema);
-        let numbered = (1..).map(|number| format!("{name}{number}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        names.find(|name| !taken.contains(name)).unwrap_or(name)
+        self.named_after(columns, kind, |name| {
+            taken.iter().any(|known| known == name)
+        })
     }
 
     /// Adds a condition.
@@ -477,8 +489,8 @@ impl<'a> Declared<'a> {
             ));
         }
         let unnamed = || match columns.as_slice() {
-            [_] => self.free(self.named_after(&columns, "check")),
-            _ => self.free(format!("{}_check", self.name.name)),
+            [_] => self.free(Some(&columns), "check"),
+            _ => self.free(None, "check"),
         };
         Ok(Check {
             name: name.unwrap_or_else(unnamed),

@@ -12,7 +12,7 @@ use super::user_type::{Known, with_domains_over};
 use crate::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front;
-use crate::names::{Name, quoted};
+use crate::names::{Name, Parts, quoted};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed, with_value};
 use crate::session::{Notice, Outcome};
 
@@ -103,10 +103,12 @@ impl Run<'_> {
             }
             Some(given) => given.clone(),
             None => {
-                let first = format!("{name}_check");
-                let numbered = (1..).map(|number| format!("{first}{number}"));
-                let mut names = std::iter::once(first.clone()).chain(numbered);
-                names.find(|name| !taken(name)).unwrap_or(first)
+                let parts = Parts {
+                    table: name,
+                    columns: None,
+                    kind: "check",
+                };
+                parts.free(taken)
             }
         };
         domain.checks.push(DomainCheck {

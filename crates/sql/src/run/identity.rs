@@ -24,7 +24,7 @@ use crate::define::SequenceOption;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
-use crate::names::{DEFAULT_SCHEMA, Name, named, quoted};
+use crate::names::{DEFAULT_SCHEMA, Name, Parts, named, quoted};
 use crate::types::column_type;
 use crate::values::assign;
 
@@ -207,16 +207,18 @@ impl NewIdentity {
         let Some(column) = schema.columns.get_mut(self.column) else {
             return Err(Error::internal("an identity without a column"));
         };
-        let called = format!("{}_{}_seq", name.name, column.name);
+        let parts = Parts {
+            table: &name.name,
+            columns: Some(&column.name),
+            kind: "seq",
+        };
         let catalog = edit.catalog();
-        let taken = |called: &String| {
+        let taken = |called: &str| {
             catalog.sequence(&name.schema, called).is_some()
                 || catalog.table(&name.schema, called).is_some()
                 || catalog.view(&name.schema, called).is_some()
                 || *called == name.name
         };
-        let numbered = (1..).map(|number| format!("{called}{number}"));
-        let mut names = std::iter::once(called.clone()).chain(numbered);
         let called = match self.called.as_deref() {
             Some(text) => {
                 let own = named(text)?;
@@ -226,7 +228,7 @@ impl NewIdentity {
                 }
                 own.name
             }
-            None => names.find(|called| !taken(called)).unwrap_or(called),
+            None => parts.free(taken),
         };
         let sequence = edit.create_sequence(&name.schema, &called, self.sequence)?;
         let full = match name.schema.as_str() {

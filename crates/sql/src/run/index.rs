@@ -15,7 +15,7 @@ use super::Run;
 use super::index_over::Over;
 use super::redeclare::{Redeclaring, value_of};
 use crate::error::{Error, Result};
-use crate::names::{Name, table_name};
+use crate::names::{Name, Parts, table_name};
 use crate::session::{Notice, Outcome};
 
 /// Builds begun before giving up on a table that keeps changing.
@@ -176,15 +176,13 @@ impl Run<'_> {
             let mut all = std::iter::once(name.clone()).chain(numbered);
             names.extend(all.find(|name| !names.contains(name)));
         }
-        names.insert(0, table.name.clone());
-        let stem = names;
-        let stem = format!("{}_idx", stem.join("_"));
+        let parts = Parts {
+            table: &table.name,
+            columns: Some(&names.join("_")),
+            kind: "idx",
+        };
         let snapshot = self.newest();
-        let mut candidates =
-            std::iter::once(stem.clone()).chain((1..).map(|number| format!("{stem}{number}")));
-        Ok(candidates
-            .find(|name| !taken(&snapshot, schema, name))
-            .unwrap_or(stem))
+        Ok(parts.free(|name| taken(&snapshot, schema, name)))
     }
 }
 

@@ -144,7 +144,7 @@ impl Declared<'_> {
             let own = table.schema.indexes.iter();
             for index in own.filter(|index| !table.schema.is_of_key(index)) {
                 let columns = shifted(&index.columns);
-                let name = self.free_index(self.named_after(&columns, "idx"));
+                let name = self.free_index(&columns);
                 self.schema.index_numbers += 1;
                 self.schema.indexes.push(IndexDefinition {
                     number: self.schema.index_numbers,
@@ -164,16 +164,14 @@ impl Declared<'_> {
     }
 
     /// The name of an index, with a number behind it if it is taken.
-    fn free_index(&self, name: String) -> String {
+    fn free_index(&self, columns: &[usize]) -> String {
         let catalog = &self.run.snapshot;
         let schema = &self.name.schema;
-        let taken = |name: &String| {
+        let taken = |name: &str| {
             catalog.index(schema, name).is_some()
                 || catalog.table(schema, name).is_some()
                 || self.schema.indexes.iter().any(|index| index.name == *name)
         };
-        let numbered = (1..).map(|number| format!("{name}{number}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        names.find(|name| !taken(name)).unwrap_or(name)
+        self.named_after(Some(columns), "idx", taken)
     }
 }

@@ -12,7 +12,7 @@ use super::declare::columns_in;
 use super::partition::wrong;
 use crate::error::{Error, Result};
 use crate::front::is_immutable;
-use crate::names::{Name, fold, position, quoted};
+use crate::names::{Name, Parts, fold, position, quoted};
 use crate::partition::{Key, column_of_part, is_hashed};
 use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::relations::Relations;
@@ -208,11 +208,12 @@ pub(super) fn indexes_of_partition(parent: &Table, name: &Name, schema: &mut Tab
             continue;
         }
         let columns = names_of(&parent.schema, &index.columns).join("_");
-        let base = format!("{}_{columns}_idx", name.name);
-        let numbered = (1..).map(|number| format!("{base}{number}"));
-        let mut names = std::iter::once(base.clone()).chain(numbered);
-        let taken = |name: &String| schema.indexes.iter().any(|known| known.name == *name);
-        let name = names.find(|name| !taken(name)).unwrap_or(base);
+        let parts = Parts {
+            table: &name.name,
+            columns: Some(&columns),
+            kind: "idx",
+        };
+        let name = parts.free(|name| schema.indexes.iter().any(|known| known.name == name));
         schema.index_numbers += 1;
         let number = schema.index_numbers;
         schema.indexes.push(IndexDefinition {

@@ -134,7 +134,7 @@ impl Declared<'_> {
                 return Err(Error::new("42804", message));
             }
         }
-        let unnamed = || self.free(self.named_after(&ordered, "fkey"));
+        let unnamed = || self.free(Some(&ordered), "fkey");
         Ok(ForeignKey {
             name: written.name.as_ref().map_or_else(unnamed, fold),
             parent,

@@ -248,7 +248,7 @@ pub(crate) static KNOWN: [Known; 137] = [
     known("random_page_cost", Real(0.0, f64::MAX, Plain), "4"),
     known("recursive_worktable_factor", Real(0.001, 1e6, Plain), "10"),
     known("row_security", Bool, "on"),
-    known("search_path", Text, "main"),
+    known("search_path", Text, "\"$user\", public"),
     known("seq_page_cost", Real(0.0, f64::MAX, Plain), "1"),
     known(
         "session_replication_role",

@@ -65,7 +65,7 @@ pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use objects::ObjectNumbers;
 pub use outcome::{Outcome, Rows};
-pub(crate) use path::{has_function, has_rows, of_column};
+pub(crate) use path::{has_function, has_rows, listed, of_column};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::{PreparedStatements, executed};

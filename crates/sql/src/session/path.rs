@@ -25,9 +25,8 @@ use crate::plan::relations::path_of;
 use crate::run::Run;
 use crate::statement::{changing, names_of_with};
 
-/// The schemas of a path as it was set, under the names that they are kept by; `None` for the
-/// path that every session begins with.
-pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
+/// The schemas of a path as it was set, under the names that they are kept by.
+pub(crate) fn listed(path: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = path.trim();
     while !rest.is_empty() {
@@ -60,6 +59,13 @@ pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
         rest = behind.trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
+    names
+}
+
+/// The schemas of a path as it was set in which names are looked up; `None` for the path that
+/// every session begins with.
+pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
+    let mut names = listed(path);
     // Those of the system and of temporary tables are looked at anyhow.
     names.retain(|name| !matches!(name.as_str(), "" | "pg_catalog" | "pg_temp"));
     (names != ["main"] && names != ["$user", "main"]).then_some(names)

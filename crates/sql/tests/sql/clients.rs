@@ -210,7 +210,10 @@ fn the_column_of_a_series_has_its_name() {
 #[test]
 fn settings_are_read_and_set_by_functions() {
     let sql = Sql::new();
-    assert_eq!(sql.one("SELECT current_setting('search_path')"), "main");
+    assert_eq!(
+        sql.one("SELECT current_setting('search_path')"),
+        "\"$user\", public"
+    );
     assert_eq!(
         sql.one("SELECT pg_catalog.set_config('search_path', '', false)"),
         ""
@@ -228,7 +231,10 @@ fn settings_are_read_and_set_by_functions() {
         "SET search_path = public, pg_catalog; SET row_security = off; SET xmloption = content",
     );
     sql.run("RESET ALL");
-    assert_eq!(sql.one("SELECT current_setting('search_path')"), "main");
+    assert_eq!(
+        sql.one("SELECT current_setting('search_path')"),
+        "\"$user\", public"
+    );
     sql.run("DISCARD ALL; UNLISTEN *; ANALYZE; CLOSE ALL");
 }
 

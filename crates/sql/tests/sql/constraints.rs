@@ -456,3 +456,27 @@ fn restrict_refuses_at_once_and_is_told() {
         ["n|NO ACTION", "r|RESTRICT"]
     );
 }
+
+#[test]
+fn names_that_are_made_have_63_bytes() {
+    let sql = Sql::new();
+    let (table, column) = ("t".repeat(40), "c".repeat(50));
+    sql.run(&format!(
+        "CREATE TABLE {table} ({column} INT CHECK ({column} > 0), b SERIAL PRIMARY KEY,
+             UNIQUE ({column}), FOREIGN KEY (b) REFERENCES {table} ({column}));
+         CREATE INDEX ON {table} ({column}, b)"
+    ));
+    let names = "SELECT conname FROM pg_constraint UNION SELECT indexname FROM pg_indexes
+        UNION SELECT relname FROM pg_class WHERE relkind = 'S' ORDER BY 1";
+    let (t, c) = (|n| "t".repeat(n), |n| "c".repeat(n));
+    let mut made = [
+        format!("{}_{}_key", t(29), c(29)),
+        format!("{}_{}_check", t(28), c(28)),
+        format!("{}_pkey", t(40)),
+        format!("{}_b_fkey", t(40)),
+        format!("{}_b_seq", t(40)),
+        format!("{}_{}_idx", t(29), c(29)),
+    ];
+    made.sort();
+    assert_eq!(sql.rows(names), made);
+}

@@ -99,3 +99,38 @@ fn a_table_can_feed_itself_and_subqueries_work() {
         ["1", "11", "12", "19", "2", "9"]
     );
 }
+
+#[test]
+fn a_query_in_brackets_is_no_list_of_columns() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT)");
+    for (insert, rows) in [
+        ("INSERT INTO t (VALUES (1, 1)) EXCEPT (SELECT 1, 2)", "1|1"),
+        (
+            "INSERT INTO t AS g (VALUES (2, 2)) UNION SELECT 2, 2",
+            "2|2",
+        ),
+        ("INSERT INTO t AS g ((SELECT 3, 3)) RETURNING g.a", "3|3"),
+        ("INSERT INTO t (((VALUES (4, 4)))) LIMIT 1", "4|4"),
+        (
+            "INSERT INTO t (WITH w AS (SELECT 5, 5) TABLE w) INTERSECT SELECT 5, 5",
+            "5|5",
+        ),
+        (
+            "INSERT INTO t (b, a) (WITH w AS (SELECT 6, 6) TABLE w)",
+            "6|6",
+        ),
+        (
+            "PREPARE p AS INSERT INTO t (VALUES ($1::int, 7)) EXCEPT SELECT 1, 1; EXECUTE p (7)",
+            "7|7",
+        ),
+    ] {
+        sql.run(insert);
+        assert_eq!(
+            sql.rows_of_one_engine("SELECT * FROM t"),
+            [rows],
+            "{insert}"
+        );
+        sql.run("DELETE FROM t");
+    }
+}

@@ -65,3 +65,29 @@ fn prepared_statements_follow_the_path() {
     sql.run("RESET search_path");
     assert_eq!(sql.rows_of_one_engine("EXECUTE p(1)"), ["main"]);
 }
+
+#[test]
+fn the_path_is_told_as_postgresql_tells_it() {
+    let sql = Sql::new();
+    let usual = "\"$user\", public";
+    assert_eq!(sql.one("SHOW search_path"), usual);
+    sql.run("SET search_path = pg_catalog");
+    assert_eq!(
+        sql.one("SELECT current_schemas(false), current_schema, current_schemas(true)"),
+        "{pg_catalog}|pg_catalog|{pg_catalog}"
+    );
+    sql.run("CREATE SCHEMA s; SET search_path = nosuch, s, public");
+    assert_eq!(
+        sql.one("SELECT current_schemas(false), current_schemas(true)"),
+        "{s,public}|{pg_catalog,s,public}"
+    );
+    for back in [
+        "RESET search_path",
+        "SET search_path TO DEFAULT",
+        "DISCARD ALL",
+    ] {
+        sql.run("SET search_path = s");
+        sql.run(back);
+        assert_eq!(sql.one("SHOW search_path"), usual, "{back}");
+    }
+}

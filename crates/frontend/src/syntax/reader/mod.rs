@@ -254,7 +254,10 @@ impl<'a> Reader<'a> {
                 if !has_columns && self.is_mark("(") {
                     has_columns = true;
                     columns = match self.holds_query(self.at) {
-                        true => None,
+                        true => {
+                            self.told_from_columns();
+                            None
+                        }
                         false => self.closing.get(self.at).copied(),
                     };
                 }
@@ -588,6 +591,20 @@ impl<'a> Reader<'a> {
         for word in words {
             self.put_word(word);
         }
+    }
+
+    /// The grammar takes a bracket behind INSERT's table for a list of columns, unless SELECT
+    /// follows it: a query that begins with other brackets gets a WITH that it does not use.
+    fn told_from_columns(&mut self) {
+        if self.word(1) == Some("select") {
+            return;
+        }
+        self.put_word("WITH");
+        self.put_mark(NOTHING.to_owned());
+        self.put_word("AS");
+        self.put(Token::LParen);
+        self.put_words(&["SELECT", "NULL"]);
+        self.put(Token::RParen);
     }
 
     /// A name that stands for a form.

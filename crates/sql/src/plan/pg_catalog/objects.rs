@@ -327,7 +327,15 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
         let schema = stored.map(|table| &table.schema);
         let is_indexed = schema.is_some_and(|schema| !schema.indexes.is_empty());
         let (rows, blocks, bytes) = match stored.filter(|_| one.readable) {
-            Some(table) => (table.rows(), table.blocks().len() as u64, table.bytes()),
+            Some(table) => {
+                let rows = table.rows();
+                let waiting = if rows > 0 {
+                    table.delta().bytes() as u64
+                } else {
+                    0
+                };
+                (rows, table.blocks().len() as u64, table.bytes() + waiting)
+            }
             None => (0, 0, 0),
         };
         // PostgreSQL says -1 where it does not know.
@@ -391,7 +399,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 "relreplident",
                 if stored.is_some() { "d" } else { "n" }.into(),
             ),
-            ("relispopulated", true.into()),
+            (
+                "relispopulated",
+                view.is_none_or(|view| view.populated).into(),
+            ),
         ]);
         if let Some(of) = schema.and_then(|schema| schema.partition.as_ref()) {
             facts.also("relpartbound", partition::shown(&of.bound).into());
