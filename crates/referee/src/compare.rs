@@ -389,7 +389,10 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         }
         Difference::Accepted(failure) | Difference::State(failure, _)
             if failure.sqlstate == "42804"
-                && failure.message.starts_with("cannot subscript type text") =>
+                && ["text", "character"].iter().any(|ty| {
+                    let of = failure.message.strip_prefix("cannot subscript type ");
+                    of.is_some_and(|of| of.starts_with(ty))
+                }) =>
         {
             Some("characters of texts by subscripts")
         }

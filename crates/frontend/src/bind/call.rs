@@ -1337,6 +1337,8 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let clause = self.scope()?.clause;
         if !matches!(clause, Clause::List | Clause::Qualify) {
+            // Whatever is wrong with the arguments comes first.
+            self.positional(written)?;
             return Err(match clause {
                 Clause::Aggregate => Error::new(
                     "42803",

@@ -127,3 +127,8 @@ SELECT rank() OVER (PARTITION BY unnest(ARRAY[1, 2])) FROM s;
 SELECT lag(unnest(ARRAY[1, 2])) OVER () FROM s;
 SELECT max(a) FROM s WINDOW w AS (PARTITION BY e);
 SELECT a FROM s WINDOW w AS (ORDER BY nosuch) ORDER BY 1;
+
+-- Arguments are looked at before the place of a window function.
+SELECT 1 WHERE sum('a'::text || ARRAY[1]) OVER () > 0;
+SELECT ARRAY(SELECT * FROM unnest(min(min(ARRAY[1])) OVER ()));
+SELECT 1 GROUP BY rank(nosuch) OVER ();

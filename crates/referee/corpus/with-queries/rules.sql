@@ -88,3 +88,7 @@ WITH RECURSIVE q (n, m) AS (SELECT 1, 'a' UNION ALL SELECT n + 1, m || 'b' FROM 
 WITH RECURSIVE q (n) AS (SELECT ARRAY[1] UNION ALL SELECT n || 2 FROM q WHERE cardinality(n) < 3) SELECT * FROM q;
 WITH RECURSIVE q (n) AS (SELECT 1 UNION ALL VALUES (2)) SELECT * FROM q;
 WITH RECURSIVE q (n) AS (VALUES (1), (2) UNION SELECT n % 2 FROM q) SELECT * FROM q ORDER BY 1;
+
+-- A recursion that an outer row of an unnested sub-query comes from is computed once.
+WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL (WITH w AS MATERIALIZED (SELECT n + 1 AS n FROM c WHERE n < 5) SELECT a.n FROM w a JOIN w b ON a.n = b.n)) SELECT d.n FROM c d, (VALUES (7)) v (i) WHERE EXISTS (SELECT 1 FROM (VALUES (1)) w (x), (SELECT v.i FROM (VALUES (2)) y (z)) q WHERE d.n < 6) ORDER BY n;
+WITH RECURSIVE c (n) AS (SELECT 1 UNION SELECT n + 1 FROM c WHERE n < 50) SELECT count(*), sum(d.n) FROM c d, (VALUES (7), (8)) v (i) WHERE EXISTS (SELECT 1 FROM (VALUES (1)) w (x), (SELECT v.i FROM (VALUES (2)) y (z)) q WHERE d.n < 60);

@@ -12,14 +12,16 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::catalog::default_table_source::provider_as_source;
+use datafusion::catalog::default_table_source::{provider_as_source, source_as_provider};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, LogicalPlan, SubqueryAlias, TableScanBuilder, TableType};
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, SubqueryAlias, TableScan, TableScanBuilder, TableType,
+};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, reset_plan_states,
@@ -78,6 +80,8 @@ fn may_stand(plan: &LogicalPlan, readers: usize) -> DfResult<bool> {
                     .into_iter()
                     .any(|field| field.data_type().is_floating())
             }
+            // Rows that are not kept come once.
+            LogicalPlan::TableScan(scan) if readers > 1 => !is_read_once(scan)?,
             LogicalPlan::Projection(_)
             | LogicalPlan::Filter(_)
             | LogicalPlan::TableScan(_)
@@ -99,6 +103,13 @@ fn may_stand(plan: &LogicalPlan, readers: usize) -> DfResult<bool> {
         })
     })?;
     Ok(steady && (readers <= 1 || operators <= OPERATORS))
+}
+
+/// Whether a scan is that of a common table expression with one reader.
+fn is_read_once(scan: &TableScan) -> DfResult<bool> {
+    let provider = source_as_provider(&scan.source)?;
+    let shared = provider.downcast_ref::<SharedTable>();
+    Ok(shared.is_some_and(|table| table.once))
 }
 
 impl Lowering {
