@@ -61,6 +61,11 @@ fn statements_that_random_ones_found() {
             "9,10",
         ),
         ("SELECT 1 FROM js ORDER BY 1 LIMIT (SELECT 2)", "1,1"),
+        // As many rows are computed as are wanted.
+        (
+            "SELECT i FROM generate_series(5, 5000000000) AS i LIMIT (SELECT 2) OFFSET (SELECT 70000)",
+            "70005,70006",
+        ),
         (
             "SELECT a FROM js ORDER BY 1 FETCH FIRST (1 + 2) ROWS WITH TIES",
             "1,2,3",

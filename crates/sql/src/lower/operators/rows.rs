@@ -10,6 +10,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
@@ -80,6 +81,17 @@ fn computed(row: &RecordBatch, percent: bool) -> Result<(usize, Most)> {
     Ok((skip, most))
 }
 
+/// The batches of a stream up to that with the row of a number, counted from 1.
+fn until(input: SendableRecordBatchStream, rows: usize) -> SendableRecordBatchStream {
+    let schema = input.schema();
+    let batches = input.scan(0, move |seen, batch| {
+        let more = *seen < rows;
+        *seen += batch.as_ref().map_or(0, RecordBatch::num_rows);
+        futures::future::ready(more.then_some(batch))
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+}
+
 /// The first rows of an order, with the peers of the last one or as a share of all.
 #[derive(Debug)]
 pub(in super::super) struct Cut {
@@ -136,6 +148,10 @@ impl Operator for Cut {
                 (Bounds::Computed { .. }, None) => {
                     return Err(Error::internal("a limit without its numbers").into());
                 }
+            };
+            let input = match most {
+                Most::Rows(most) if keys.is_none() => until(input, skip.saturating_add(most)),
+                _ => input,
             };
             let all = whole(input, &memory).await?;
             let rows = all.num_rows();
