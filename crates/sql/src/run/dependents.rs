@@ -15,6 +15,7 @@ use freestone_storage::{CatalogEdit, Hidden, Table, TableId, ViewQuery};
 
 use super::Run;
 use super::redeclare::written;
+use super::sequence::has_numbers_of;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::names::Name;
@@ -204,6 +205,11 @@ impl Run<'_> {
             let planned = front::planned(&relations, &parse_one(&text).ok()?).ok()?;
             Some(planned.names)
         };
+        if let Without::Relation(sequence) = without
+            && parse_one(&view.query.sql).is_ok_and(|query| has_numbers_of(&query, sequence))
+        {
+            return true;
+        }
         match columns(None) {
             Some(all) => columns(Some(without)) != Some(all),
             None => false,

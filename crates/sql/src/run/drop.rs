@@ -117,6 +117,12 @@ impl Run<'_> {
                         dropped.push(("view", name));
                     }
                 }
+                ObjectType::Sequence => {
+                    let name = table_name(name)?;
+                    if catalog.sequence(&name.schema, &name.name).is_some() {
+                        dropped.push(("sequence", name));
+                    }
+                }
                 ObjectType::Schema if cascade => {
                     let schema = schema_name(name)?;
                     let tables = catalog.tables(&schema).into_iter();
@@ -124,6 +130,9 @@ impl Run<'_> {
                     let views = catalog.views(&schema).into_iter();
                     let views = views.map(|view| ("view", Name::new(&schema, &view.name)));
                     dropped.extend(tables.chain(views));
+                    let sequences = catalog.all_sequences().filter(|(of, _)| *of == schema);
+                    let sequences = sequences.map(|(of, one)| Name::new(of, &one.name));
+                    dropped.extend(sequences.map(|name| ("sequence", name)));
                 }
                 _ => {}
             }

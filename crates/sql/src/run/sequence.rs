@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, SequenceOptions,
-    Statement as Ast, UnaryOperator, Value,
+    Statement as Ast, UnaryOperator, Value, Visit,
 };
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
@@ -120,10 +120,12 @@ fn users(edit: &CatalogEdit, name: &Name) -> Vec<(TableId, usize, String)> {
 }
 
 pub(super) fn takes_numbers_of(default: &str, name: &Name) -> bool {
-    let Ok(expr) = parse_expr(default) else {
-        return false;
-    };
-    let found = visit_expressions(&expr, |part| {
+    parse_expr(default).is_ok_and(|expr| has_numbers_of(&expr, name))
+}
+
+/// Whether an expression or a query takes numbers of a sequence.
+pub(super) fn has_numbers_of(part: &impl Visit, name: &Name) -> bool {
+    let found = visit_expressions(part, |part| {
         let known = nextval_of(part).and_then(|text| named(text).ok());
         match known.is_some_and(|known| (&known.schema, &known.name) == (&name.schema, &name.name))
         {

@@ -123,6 +123,14 @@ fn what_a_view_reads_stays() {
     sql.run("ALTER TABLE t ALTER COLUMN c TYPE TEXT; ALTER TABLE t DROP COLUMN c");
     assert_eq!(sql.state("ALTER TABLE t DROP COLUMN d"), "2BP01");
     sql.run("DROP VIEW vv, v; DROP MATERIALIZED VIEW m; DROP VIEW w, of_d; DROP TABLE t");
+    sql.run("CREATE SEQUENCE q; CREATE VIEW taken AS SELECT nextval('q') AS n; CREATE VIEW of_q AS SELECT last_value FROM q");
+    let error = sql.error("DROP SEQUENCE q");
+    assert_eq!(
+        error.detail.as_deref(),
+        Some("view of_q depends on sequence q\nview taken depends on sequence q")
+    );
+    sql.run("DROP SEQUENCE q CASCADE");
+    assert_eq!(sql.state("SELECT * FROM taken"), "42P01");
 }
 
 #[test]
