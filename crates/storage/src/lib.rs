@@ -40,7 +40,8 @@ pub use schema::{
     Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition,
     IndexKind, IntervalField, Key, Label, Layout, Materialized, Modifier, Numbers, OnCommit,
     PartitionBound, PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical,
-    SequenceDefinition, SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
+    RangeKind, SequenceDefinition, SequencePosition, TableOptions, TableSchema, UserType,
+    UserTypeKind, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

@@ -1,0 +1,106 @@
+//! The ranges that are built in, each with its multirange.
+
+use super::Type;
+
+/// A range by the type of its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RangeOf {
+    /// INT4RANGE, of INTEGER.
+    Int4,
+    /// INT8RANGE, of BIGINT.
+    Int8,
+    /// NUMRANGE, of NUMERIC.
+    Numeric,
+    /// TSRANGE, of TIMESTAMP.
+    Timestamp,
+    /// TSTZRANGE, of TIMESTAMP WITH TIME ZONE.
+    TimestampTz,
+    /// DATERANGE, of DATE.
+    Date,
+}
+
+impl RangeOf {
+    /// All of them.
+    pub const ALL: [RangeOf; 6] = [
+        RangeOf::Int4,
+        RangeOf::Int8,
+        RangeOf::Numeric,
+        RangeOf::Timestamp,
+        RangeOf::TimestampTz,
+        RangeOf::Date,
+    ];
+
+    /// The type of the bounds.
+    pub fn element(self) -> Type {
+        match self {
+            RangeOf::Int4 => Type::Int4,
+            RangeOf::Int8 => Type::Int8,
+            RangeOf::Numeric => Type::Numeric(None),
+            RangeOf::Timestamp => Type::Timestamp(None),
+            RangeOf::TimestampTz => Type::TimestampTz(None),
+            RangeOf::Date => Type::Date,
+        }
+    }
+
+    /// The range whose bounds have a type.
+    pub fn of_element(ty: &Type) -> Option<RangeOf> {
+        let base = ty.base();
+        Self::ALL.into_iter().find(|of| of.element() == base)
+    }
+
+    /// The name of the range.
+    pub fn range_name(self) -> &'static str {
+        match self {
+            RangeOf::Int4 => "int4range",
+            RangeOf::Int8 => "int8range",
+            RangeOf::Numeric => "numrange",
+            RangeOf::Timestamp => "tsrange",
+            RangeOf::TimestampTz => "tstzrange",
+            RangeOf::Date => "daterange",
+        }
+    }
+
+    /// The name of the multirange.
+    pub fn multirange_name(self) -> &'static str {
+        match self {
+            RangeOf::Int4 => "int4multirange",
+            RangeOf::Int8 => "int8multirange",
+            RangeOf::Numeric => "nummultirange",
+            RangeOf::Timestamp => "tsmultirange",
+            RangeOf::TimestampTz => "tstzmultirange",
+            RangeOf::Date => "datemultirange",
+        }
+    }
+
+    /// Whether equal values may differ in what they show: bounds of NUMERIC have scales.
+    pub fn has_scales(self) -> bool {
+        self == RangeOf::Numeric
+    }
+
+    /// Whether texts of its values depend on settings.
+    pub fn is_of_time(self) -> bool {
+        matches!(
+            self,
+            RangeOf::Timestamp | RangeOf::TimestampTz | RangeOf::Date
+        )
+    }
+}
+
+/// The range or multirange of a name.
+pub(super) fn named(name: &str) -> Option<Type> {
+    RangeOf::ALL.into_iter().find_map(|of| match name {
+        name if name == of.range_name() => Some(Type::Range(of)),
+        name if name == of.multirange_name() => Some(Type::Multirange(of)),
+        _ => None,
+    })
+}
+
+impl Type {
+    /// The built-in range that it is, or whose multirange it is.
+    pub fn range(&self) -> Option<RangeOf> {
+        match self {
+            Type::Range(of) | Type::Multirange(of) => Some(*of),
+            _ => None,
+        }
+    }
+}
