@@ -20,11 +20,7 @@ use pgwire::messages::data::{FieldDescription, RowDescription};
 use crate::arrays;
 use crate::kinds::Oid;
 use crate::numeric;
-use crate::ranges;
-
-/// Days and microseconds from 1970, where Arrow counts from, to 2000.
-pub(crate) const DAYS: i32 = 10_957;
-pub(crate) const MICROS: i64 = DAYS as i64 * 86_400_000_000;
+use crate::ranges::{self, DAYS, MICROS};
 
 /// Casts that fail rather than make NULLs.
 pub(crate) const EXACT: CastOptions<'_> = CastOptions {

@@ -146,7 +146,7 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
                 .map(|text| Parameter::Text(text.to_owned())),
             _ => None,
         },
-        oid if ranges::is_range(oid) => ranges::read(bytes, oid)?,
+        oid if ranges::is_range(oid) => ranges::read(bytes, oid, &binary)?,
         oid if oid.is_array() => arrays::read(bytes)?,
         _ => string(),
     })

@@ -14,8 +14,10 @@ use freestone::{Parameter, RangeOf, Result, Styles};
 
 use crate::kinds::Oid;
 use crate::numeric;
-use crate::output::{DAYS, MICROS};
-use crate::parameters;
+
+/// Days and microseconds from 1970, where values are counted from, to 2000.
+pub(crate) const DAYS: i32 = 10_957;
+pub(crate) const MICROS: i64 = DAYS as i64 * 86_400_000_000;
 
 const EMPTY: u8 = 1;
 const LOWER_INCLUSIVE: u8 = 2;
@@ -128,19 +130,22 @@ fn put_value(of: RangeOf, value: &Value, out: &mut BytesMut) {
     }
 }
 
-/// The text of a range or a multirange; `None` for bytes that are none.
+/// Reads the bytes of a value of a type; `None` for bytes that are none.
+type ReadValue = dyn Fn(&[u8], Oid) -> Result<Option<Parameter>>;
+
+/// The text of a range or a multirange; `None` for bytes that are none. `value` reads its bounds.
 ///
 /// # Errors
 /// Those of its bounds.
-pub(crate) fn read(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
+pub(crate) fn read(bytes: &[u8], oid: Oid, value: &ReadValue) -> Result<Option<Parameter>> {
     let text = match range_of(oid) {
-        Some(one) => many_text(bytes, one)?,
-        None => range_text(bytes, oid)?,
+        Some(one) => many_text(bytes, one, value)?,
+        None => range_text(bytes, oid, value)?,
     };
     Ok(text.map(Parameter::Text))
 }
 
-fn many_text(bytes: &[u8], one: Oid) -> Result<Option<String>> {
+fn many_text(bytes: &[u8], one: Oid, value: &ReadValue) -> Result<Option<String>> {
     let Some((count, mut rest)) = bytes.split_first_chunk::<4>() else {
         return Ok(None);
     };
@@ -149,7 +154,7 @@ fn many_text(bytes: &[u8], one: Oid) -> Result<Option<String>> {
         let Some(part) = part(&mut rest) else {
             return Ok(None);
         };
-        match range_text(part, one)? {
+        match range_text(part, one, value)? {
             Some(range) => ranges.push(range),
             None => return Ok(None),
         }
@@ -165,7 +170,7 @@ fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(part)
 }
 
-fn range_text(bytes: &[u8], oid: Oid) -> Result<Option<String>> {
+fn range_text(bytes: &[u8], oid: Oid, value: &ReadValue) -> Result<Option<String>> {
     let (Some((flags, mut rest)), Some((element, _))) = (bytes.split_first(), element_of(oid))
     else {
         return Ok(None);
@@ -184,7 +189,7 @@ fn range_text(bytes: &[u8], oid: Oid) -> Result<Option<String>> {
             let Some(part) = part(&mut rest) else {
                 return Ok(None);
             };
-            let shown = match parameters::binary(part, element)? {
+            let shown = match value(part, element)? {
                 Some(Parameter::Integer(value)) => value.to_string(),
                 Some(Parameter::Text(text) | Parameter::Decimal(text)) => text,
                 _ => return Ok(None),
@@ -206,6 +211,7 @@ fn range_text(bytes: &[u8], oid: Oid) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parameters::binary;
 
     #[test]
     fn ranges_are_written_as_postgresql_sends_them_and_read() {
@@ -248,9 +254,9 @@ mod tests {
             write(text, oid, &Styles::default(), &mut out);
             let found: String = out.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(found, hex, "{text}");
-            let read_back = read(&out, oid).unwrap();
+            let read_back = read(&out, oid, &binary).unwrap();
             assert_eq!(read_back, Some(Parameter::Text(read_as.to_owned())));
-            assert_eq!(read(&out[..out.len() - 1], oid).unwrap(), None);
+            assert_eq!(read(&out[..out.len() - 1], oid, &binary).unwrap(), None);
         }
     }
 }

@@ -1,35 +1,9 @@
 //! The ranges that are built in, each with its multirange.
 
 use super::Type;
-
-/// A range by the type of its bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RangeOf {
-    /// INT4RANGE, of INTEGER.
-    Int4,
-    /// INT8RANGE, of BIGINT.
-    Int8,
-    /// NUMRANGE, of NUMERIC.
-    Numeric,
-    /// TSRANGE, of TIMESTAMP.
-    Timestamp,
-    /// TSTZRANGE, of TIMESTAMP WITH TIME ZONE.
-    TimestampTz,
-    /// DATERANGE, of DATE.
-    Date,
-}
+pub use crate::values::range::RangeOf;
 
 impl RangeOf {
-    /// All of them.
-    pub const ALL: [RangeOf; 6] = [
-        RangeOf::Int4,
-        RangeOf::Int8,
-        RangeOf::Numeric,
-        RangeOf::Timestamp,
-        RangeOf::TimestampTz,
-        RangeOf::Date,
-    ];
-
     /// The type of the bounds.
     pub fn element(self) -> Type {
         match self {
@@ -70,19 +44,6 @@ impl RangeOf {
             RangeOf::TimestampTz => "tstzmultirange",
             RangeOf::Date => "datemultirange",
         }
-    }
-
-    /// Whether equal values may differ in what they show: bounds of NUMERIC have scales.
-    pub fn has_scales(self) -> bool {
-        self == RangeOf::Numeric
-    }
-
-    /// Whether texts of its values depend on settings.
-    pub fn is_of_time(self) -> bool {
-        matches!(
-            self,
-            RangeOf::Timestamp | RangeOf::TimestampTz | RangeOf::Date
-        )
     }
 }
 

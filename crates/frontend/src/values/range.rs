@@ -27,7 +27,48 @@ use std::cmp::Ordering;
 use super::Numeric;
 use super::datetime::{date_from, is_finite_date};
 use crate::error::{Error, Result};
-use crate::types::RangeOf;
+
+/// A range by the type of its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RangeOf {
+    /// INT4RANGE, of INTEGER.
+    Int4,
+    /// INT8RANGE, of BIGINT.
+    Int8,
+    /// NUMRANGE, of NUMERIC.
+    Numeric,
+    /// TSRANGE, of TIMESTAMP.
+    Timestamp,
+    /// TSTZRANGE, of TIMESTAMP WITH TIME ZONE.
+    TimestampTz,
+    /// DATERANGE, of DATE.
+    Date,
+}
+
+impl RangeOf {
+    /// All of them.
+    pub const ALL: [RangeOf; 6] = [
+        RangeOf::Int4,
+        RangeOf::Int8,
+        RangeOf::Numeric,
+        RangeOf::Timestamp,
+        RangeOf::TimestampTz,
+        RangeOf::Date,
+    ];
+
+    /// Whether equal values may differ in what they show: bounds of NUMERIC have scales.
+    pub fn has_scales(self) -> bool {
+        self == RangeOf::Numeric
+    }
+
+    /// Whether texts of its values depend on settings.
+    pub fn is_of_time(self) -> bool {
+        matches!(
+            self,
+            RangeOf::Timestamp | RangeOf::TimestampTz | RangeOf::Date
+        )
+    }
+}
 
 /// A value that a bound has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -312,3 +312,34 @@ fn settings_show_and_read_them() {
         ]
     );
 }
+
+#[test]
+fn functions_take_any_range() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE FUNCTION first(anyrange) RETURNS anyelement LANGUAGE sql AS 'SELECT lower($1)'",
+    );
+    sql.run("CREATE FUNCTION many(anyrange) RETURNS anymultirange LANGUAGE sql AS 'SELECT multirange($1)'");
+    assert_eq!(
+        sql.one("SELECT first(int4range(3, 5)), many(numrange(1.0, 2)), first('[2020-01-01,)'::daterange)"),
+        "3|{[1.0,2)}|2020-01-01"
+    );
+    assert_eq!(sql.state("SELECT first(5)"), "42883");
+    let error = sql.error(
+        "CREATE FUNCTION f(anyelement) RETURNS anyrange LANGUAGE sql AS 'SELECT int4range(1, 2)'",
+    );
+    assert_eq!(
+        (error.sqlstate.as_str(), error.detail.as_deref()),
+        (
+            "42P13",
+            Some(
+                "A result of type anyrange requires at least one input of type anyrange or \
+                 anymultirange."
+            )
+        )
+    );
+    assert_eq!(
+        sql.state("CREATE FUNCTION f(integer) RETURNS anyelement LANGUAGE sql AS 'SELECT 1'"),
+        "42P13"
+    );
+}
