@@ -317,14 +317,14 @@ fn settings_show_and_read_them() {
 fn functions_take_any_range() {
     let sql = Sql::new();
     sql.run(
-        "CREATE FUNCTION first(anyrange) RETURNS anyelement LANGUAGE sql AS 'SELECT lower($1)'",
+        "CREATE FUNCTION start_of(anyrange) RETURNS anyelement LANGUAGE sql AS 'SELECT lower($1)'",
     );
     sql.run("CREATE FUNCTION many(anyrange) RETURNS anymultirange LANGUAGE sql AS 'SELECT multirange($1)'");
     assert_eq!(
-        sql.one("SELECT first(int4range(3, 5)), many(numrange(1.0, 2)), first('[2020-01-01,)'::daterange)"),
+        sql.one("SELECT start_of(int4range(3, 5)), many(numrange(1.0, 2)), start_of('[2020-01-01,)'::daterange)"),
         "3|{[1.0,2)}|2020-01-01"
     );
-    assert_eq!(sql.state("SELECT first(5)"), "42883");
+    assert_eq!(sql.state("SELECT start_of(5)"), "42883");
     let error = sql.error(
         "CREATE FUNCTION f(anyelement) RETURNS anyrange LANGUAGE sql AS 'SELECT int4range(1, 2)'",
     );
