@@ -5,6 +5,8 @@
 //! Errors are compared by SQLSTATE; of two errors of running, either may come first. Known and
 //! wanted differences are rules ([`wanted`]).
 
+use freestone_frontend::types::RangeOf;
+
 use crate::answer::{Answer, Cell, Failure};
 
 /// How answers are compared.
@@ -337,10 +339,13 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
                         "macaddr",
                         "macaddr8",
                     ];
+                    let ranges = RangeOf::ALL;
                     types.into_iter().any(of)
+                        || ranges.iter().any(|range| of(range.range_name()))
+                        || ranges.iter().any(|range| of(range.multirange_name()))
                 }) =>
         {
-            Some("max and min of BOOLEAN, JSONB, bit strings and hardware addresses")
+            Some("max and min of BOOLEAN, JSONB, bit strings, hardware addresses and ranges")
         }
         Difference::Accepted(failure)
             if failure.sqlstate == "0A000"

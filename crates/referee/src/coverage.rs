@@ -184,7 +184,7 @@ fn has_type(ty: &str) -> bool {
         "time with time zone" | "time without time zone" => true,
         "timestamp with time zone" | "timestamp without time zone" => true,
         "anyelement" | "anyarray" | "anynonarray" | "anyenum" => true,
-        "anycompatible" | "anycompatiblearray" => true,
+        "anycompatible" | "anycompatiblearray" | "anyrange" | "anymultirange" => true,
         "xid" | "cid" => false,
         name => named(name).is_some(),
     }

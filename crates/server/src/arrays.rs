@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow::array::{Array, AsArray, ListArray};
 use arrow::datatypes::DataType;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Parameter, Result, said_of_element, said_of_elements};
+use freestone::{Arrays, Parameter, Result, Styles, said_of_element, said_of_elements};
 
 use crate::kinds::Oid;
 use crate::output::{Writer, binary};
@@ -32,7 +32,11 @@ fn put_quoted(element: &[u8], out: &mut BytesMut) {
 
 /// Writes lists in binary, lists of lists as arrays of more dimensions; `None` for other
 /// columns.
-pub(crate) fn as_binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Option<Writer<'a>> {
+pub(crate) fn as_binary<'a>(
+    array: &'a dyn Array,
+    said: Option<&str>,
+    styles: &Styles,
+) -> Option<Writer<'a>> {
     let lists = array.as_list_opt::<i32>()?;
     let (mut elements, mut said) = (array, said.map(str::to_owned));
     while let DataType::List(item) = elements.data_type() {
@@ -40,7 +44,7 @@ pub(crate) fn as_binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Option<
         elements = elements.as_list_opt::<i32>()?.values().as_ref();
     }
     let oid = Oid::said(said.as_deref(), elements.data_type());
-    let write = binary(elements, said.as_deref());
+    let write = binary(elements, said.as_deref(), styles);
     Some(Box::new(move |row, out| {
         let (dimensions, range) = shape(lists, row);
         let dimensions = dimensions.into_iter().map(|length| (length, 1));
@@ -49,11 +53,11 @@ pub(crate) fn as_binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Option<
 }
 
 /// Writes arrays in binary: their bounds, then their elements.
-pub(crate) fn binary_of<'a>(arrays: Arrays<'a>, said: Option<&str>) -> Writer<'a> {
+pub(crate) fn binary_of<'a>(arrays: Arrays<'a>, said: Option<&str>, styles: &Styles) -> Writer<'a> {
     let elements: &'a dyn Array = arrays.values().as_ref();
     let said = said_of_element(said);
     let oid = Oid::said(said, elements.data_type());
-    let write = binary(elements, said);
+    let write = binary(elements, said, styles);
     Box::new(move |row, out| {
         let bounds = arrays.bounds(row);
         let dimensions = bounds
@@ -236,7 +240,7 @@ mod tests {
 
     fn written(array: &ArrayRef, row: usize) -> Vec<u8> {
         let mut out = BytesMut::new();
-        as_binary(array.as_ref(), None).unwrap()(row, &mut out);
+        as_binary(array.as_ref(), None, &Styles::default()).unwrap()(row, &mut out);
         out.to_vec()
     }
 
@@ -308,7 +312,7 @@ mod tests {
             ];
             let array = StructArray::from(columns.to_vec());
             let mut bytes = BytesMut::new();
-            binary(&array, Some("integer[]"))(0, &mut bytes);
+            binary(&array, Some("integer[]"), &Styles::default())(0, &mut bytes);
             let known = Parameter::Text(expected.to_owned());
             assert_eq!(read(&bytes).unwrap(), Some(known), "{expected}");
             for end in 0..bytes.len() {

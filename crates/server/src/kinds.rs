@@ -20,11 +20,14 @@ oids! {
     OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
     TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 CIDR 650 MACADDR8 774 MACADDR 829 INET 869 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
+    INT4RANGE 3904 NUMRANGE 3906 TSRANGE 3908 TSTZRANGE 3910 DATERANGE 3912 INT8RANGE 3926
+    INT4MULTIRANGE 4451 NUMMULTIRANGE 4532 TSMULTIRANGE 4533 TSTZMULTIRANGE 4534
+    DATEMULTIRANGE 4535 INT8MULTIRANGE 4536
     REGPROCEDURE 2202 REGNAMESPACE 4089 REGROLE 4096 REGCOLLATION 4191
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 36] = [
+const ARRAYS: [(Oid, u32, &str); 48] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -47,6 +50,18 @@ const ARRAYS: [(Oid, u32, &str); 36] = [
     (Oid::INET, 1041, "INET[]"),
     (Oid::BIT, 1561, "\"bit\"[]"),
     (Oid::VARBIT, 1563, "BIT VARYING[]"),
+    (Oid::INT4RANGE, 3905, "INT4RANGE[]"),
+    (Oid::NUMRANGE, 3907, "NUMRANGE[]"),
+    (Oid::TSRANGE, 3909, "TSRANGE[]"),
+    (Oid::TSTZRANGE, 3911, "TSTZRANGE[]"),
+    (Oid::DATERANGE, 3913, "DATERANGE[]"),
+    (Oid::INT8RANGE, 3927, "INT8RANGE[]"),
+    (Oid::INT4MULTIRANGE, 6150, "INT4MULTIRANGE[]"),
+    (Oid::NUMMULTIRANGE, 6151, "NUMMULTIRANGE[]"),
+    (Oid::TSMULTIRANGE, 6152, "TSMULTIRANGE[]"),
+    (Oid::TSTZMULTIRANGE, 6153, "TSTZMULTIRANGE[]"),
+    (Oid::DATEMULTIRANGE, 6155, "DATEMULTIRANGE[]"),
+    (Oid::INT8MULTIRANGE, 6157, "INT8MULTIRANGE[]"),
     (Oid::JSON, 199, "TEXT[]"),
     (Oid::NAME, 1003, "TEXT[]"),
     (Oid::REGPROC, 1008, "TEXT[]"),
@@ -64,7 +79,7 @@ const ARRAYS: [(Oid, u32, &str); 36] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 42] = [
+const NAMES: [(&str, Oid); 54] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -84,6 +99,18 @@ const NAMES: [(&str, Oid); 42] = [
     ("cidr", Oid::CIDR),
     ("macaddr", Oid::MACADDR),
     ("macaddr8", Oid::MACADDR8),
+    ("int4range", Oid::INT4RANGE),
+    ("int8range", Oid::INT8RANGE),
+    ("numrange", Oid::NUMRANGE),
+    ("tsrange", Oid::TSRANGE),
+    ("tstzrange", Oid::TSTZRANGE),
+    ("daterange", Oid::DATERANGE),
+    ("int4multirange", Oid::INT4MULTIRANGE),
+    ("int8multirange", Oid::INT8MULTIRANGE),
+    ("nummultirange", Oid::NUMMULTIRANGE),
+    ("tsmultirange", Oid::TSMULTIRANGE),
+    ("tstzmultirange", Oid::TSTZMULTIRANGE),
+    ("datemultirange", Oid::DATEMULTIRANGE),
     ("bit", Oid::BIT),
     ("\"bit\"", Oid::BIT),
     ("bit varying", Oid::VARBIT),
@@ -304,6 +331,18 @@ impl Oid {
             Self::CIDR => "CIDR",
             Self::MACADDR => "MACADDR",
             Self::MACADDR8 => "MACADDR8",
+            Self::INT4RANGE => "INT4RANGE",
+            Self::INT8RANGE => "INT8RANGE",
+            Self::NUMRANGE => "NUMRANGE",
+            Self::TSRANGE => "TSRANGE",
+            Self::TSTZRANGE => "TSTZRANGE",
+            Self::DATERANGE => "DATERANGE",
+            Self::INT4MULTIRANGE => "INT4MULTIRANGE",
+            Self::INT8MULTIRANGE => "INT8MULTIRANGE",
+            Self::NUMMULTIRANGE => "NUMMULTIRANGE",
+            Self::TSMULTIRANGE => "TSMULTIRANGE",
+            Self::TSTZMULTIRANGE => "TSTZMULTIRANGE",
+            Self::DATEMULTIRANGE => "DATEMULTIRANGE",
             Self::BIT => "\"bit\"",
             Self::VARBIT => "BIT VARYING",
             // Numbers keep the digits they have; texts are literals.
@@ -378,6 +417,8 @@ mod tests {
             ("cidr[]", 651, -1, -1),
             ("macaddr", 829, 6, -1),
             ("macaddr8", 774, 8, -1),
+            ("int4range", 3904, -1, -1),
+            ("tstzmultirange[]", 6153, -1, -1),
             ("\"bit\"", 1560, -1, -1),
             ("bit(4)[]", 1561, -1, 4),
             ("bit varying(7)", 1562, -1, 7),

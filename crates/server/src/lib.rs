@@ -35,6 +35,7 @@ mod output;
 mod parameters;
 mod places;
 mod portal;
+mod ranges;
 mod request;
 mod simple;
 mod startup;

@@ -20,10 +20,7 @@ use pgwire::messages::data::{FieldDescription, RowDescription};
 use crate::arrays;
 use crate::kinds::Oid;
 use crate::numeric;
-
-/// Days and microseconds from 1970, where Arrow counts from, to 2000.
-const DAYS: i32 = 10_957;
-const MICROS: i64 = DAYS as i64 * 86_400_000_000;
+use crate::ranges::{self, DAYS, MICROS};
 
 /// Casts that fail rather than make NULLs.
 pub(crate) const EXACT: CastOptions<'_> = CastOptions {
@@ -199,7 +196,7 @@ impl<'a> Lines<'a> {
                 .get(place)
                 .and_then(|field| said_type(field));
             let writer = match formats.get(place) {
-                Some(Format::Binary) => binary(array, said),
+                Some(Format::Binary) => binary(array, said, styles),
                 _ => text(array, styles),
             };
             (array, writer)
@@ -259,8 +256,8 @@ macro_rules! fixed {
     }};
 }
 
-/// A writer of values in binary, of the type that is said.
-pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a> {
+/// A writer of values in binary, of the type that is said. Texts are in the styles of the session.
+pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styles) -> Writer<'a> {
     match (array.data_type(), Oid::said(said, array.data_type())) {
         (DataType::Utf8View, Oid::NUMERIC) => {
             let values = array.as_string_view();
@@ -290,6 +287,10 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
                 out.extend(bytes.flat_map(|byte| u8::from_str_radix(byte, 16)));
             })
         }
+        (DataType::Utf8View, oid) if ranges::is_range(oid) => {
+            let (values, styles) = (array.as_string_view(), *styles);
+            Box::new(move |row, out| ranges::write(values.value(row), oid, &styles, out))
+        }
         (DataType::Utf8View, Oid::BIT | Oid::VARBIT) => {
             let values = array.as_string_view();
             Box::new(move |row, out| bits(values.value(row), out))
@@ -299,11 +300,11 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
             Box::new(move |row, out| out.put_u32(values.value(row) as u32))
         }
         (DataType::List(_), oid) if oid.is_array() => {
-            arrays::as_binary(array, said).unwrap_or_else(|| Box::new(|_, _| {}))
+            arrays::as_binary(array, said, styles).unwrap_or_else(|| Box::new(|_, _| {}))
         }
         (DataType::Struct(_), _) => match Arrays::read(array) {
-            Some(of) => arrays::binary_of(of, said),
-            None => record(array),
+            Some(of) => arrays::binary_of(of, said, styles),
+            None => record(array, styles),
         },
         _ => binary_of_kind(array),
     }
@@ -322,13 +323,13 @@ fn bits(digits: &str, out: &mut BytesMut) {
 }
 
 /// A writer of records in binary: the number of fields, then each with its type.
-fn record<'a>(array: &'a dyn Array) -> Writer<'a> {
+fn record<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     let records = array.as_struct();
     let pairs = records.fields().iter().zip(records.columns());
     let columns: Vec<(Oid, &dyn Array, Writer<'a>)> = pairs
         .map(|(field, column)| {
             let column: &dyn Array = column.as_ref();
-            let write = binary(column, said_type(field));
+            let write = binary(column, said_type(field), styles);
             (Oid::of_field(field), column, write)
         })
         .collect();
@@ -444,7 +445,7 @@ mod tests {
 
     fn hex(array: impl Array, said: Option<&str>) -> String {
         let mut out = BytesMut::new();
-        binary(&array, said)(0, &mut out);
+        binary(&array, said, &Styles::default())(0, &mut out);
         out.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 

@@ -9,6 +9,7 @@ use crate::arrays;
 use crate::kinds::Oid;
 use crate::numeric;
 use crate::output::Format;
+use crate::ranges;
 
 /// Days and microseconds from 1970 to 2000, where the protocol counts from.
 const DAYS: i64 = 10_957;
@@ -145,6 +146,7 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
                 .map(|text| Parameter::Text(text.to_owned())),
             _ => None,
         },
+        oid if ranges::is_range(oid) => ranges::read(bytes, oid, &binary)?,
         oid if oid.is_array() => arrays::read(bytes)?,
         _ => string(),
     })

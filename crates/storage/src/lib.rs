@@ -40,8 +40,8 @@ pub use schema::{
     Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition,
     IndexKind, IntervalField, Key, Label, Layout, Materialized, Modifier, Numbers, OnCommit,
     PartitionBound, PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical,
-    ReadRelation, RelationName, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
-    UserType, UserTypeKind, Value, ViewQuery,
+    RangeKind, ReadRelation, RelationName, SequenceDefinition, SequencePosition, TableOptions,
+    TableSchema, UserType, UserTypeKind, Value, ViewQuery,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

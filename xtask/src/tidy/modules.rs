@@ -138,6 +138,7 @@ const LAB: &[&str] = &[
 const SERVER: &[&str] = &[
     "kinds",
     "numeric",
+    "ranges",
     "parameters output arrays",
     "users",
     "cancel",

@@ -602,14 +602,26 @@ impl Binder<'_> {
                 _ => Expr::new(ExprKind::Field(Box::new(row), at), ty),
             });
         }
+        // A literal in quotes is one of the type of that name.
+        if let [literal] = arguments.as_slice()
+            && literal.ty == Type::Unknown
+            && let Some(to) = crate::types::named(name)
+            && overloads.len() == known.len()
+        {
+            return self.coerce(literal.clone(), &to.base(), Coercion::Explicit);
+        }
         let resolved = match resolve_function(overloads, &types) {
             Ok(resolved) => resolved,
             // A type's name as a function is a cast.
-            Err(_) if arguments.len() == 1 && crate::types::named(name).is_some() => {
+            Err(why) if arguments.len() == 1 && crate::types::named(name).is_some() => {
                 let to = crate::types::named(name).unwrap_or(Type::Text);
                 let value = arguments.into_iter().next();
                 let value = value.ok_or_else(|| Error::internal("a cast of nothing"))?;
-                return self.coerce(value, &to.base(), Coercion::Explicit);
+                let cast = self.coerce(value, &to.base(), Coercion::Explicit);
+                return cast.map_err(|error| match error.sqlstate == "42846" {
+                    true => unresolved(name, &types, why),
+                    false => error,
+                });
             }
             Err(why) => return Err(unresolved(name, &types, why)),
         };

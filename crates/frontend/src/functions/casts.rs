@@ -24,7 +24,7 @@ use arrow_array::{Array, ArrayRef};
 use super::kernel::{Call, Column, Kernel, Str, repeated, w1};
 use super::{Cast, Catalogue, Context, cast_between, scalar};
 use crate::error::{Error, Result};
-use crate::types::{EnumType, Type};
+use crate::types::{EnumType, RangeOf, Type};
 
 /// Bytes that a NAME has at most.
 pub const NAME_BYTES: usize = 63;
@@ -75,7 +75,11 @@ pub(super) fn register(c: &mut Catalogue) {
         Type::Cidr,
         Type::MacAddr,
         Type::MacAddr8,
-    ] {
+    ]
+    .into_iter()
+    .chain(RangeOf::ALL.map(Type::Range))
+    .chain(RangeOf::ALL.map(Type::Multirange))
+    {
         for text in [&varchar, &char, &Type::Name] {
             c.cast(ty.clone(), text.clone(), Assignment, by_text());
             c.cast(text.clone(), ty.clone(), Explicit, by_text());

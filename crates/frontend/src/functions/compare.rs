@@ -113,6 +113,9 @@ pub(super) fn register(c: &mut Catalogue) {
             fixed(op, |value| value.into_inner()),
         );
         add(Type::AnyEnum, Type::AnyEnum, labels(op));
+        for ty in [Type::AnyRange, Type::AnyMultirange] {
+            add(ty.clone(), ty, super::ranges::compared(op));
+        }
     }
     // The operators of `text_pattern_ops`.
     for (symbol, op) in [

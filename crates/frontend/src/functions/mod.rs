@@ -36,6 +36,7 @@ mod numeric;
 pub mod objects;
 mod patterns;
 mod printf;
+mod ranges;
 pub mod records;
 mod series;
 mod strings;
@@ -49,13 +50,14 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use crate::error::Result;
-use crate::types::Type;
+use crate::types::{RangeOf, Type};
 use kernel::Kernel;
 
 pub use binary::read_bytes;
 pub use bits::{check_length as check_bits, of_hex as bits_of_hex};
 pub use keywords::is_unreserved;
 pub use numeric::read_oid;
+pub use ranges::read_text as read_range;
 pub use resolve::{
     Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
 };
@@ -264,7 +266,7 @@ fn depends_on_settings(from: &Type, to: &Type) -> bool {
                 | Type::Bytea
                 | Type::Float4
                 | Type::Float8
-        )
+        ) || ty.range().is_some_and(RangeOf::is_of_time)
     };
     zoned(from)
         || zoned(to)
@@ -477,7 +479,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 22] = [
+const CHAPTERS: [(&str, Register); 23] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -493,6 +495,7 @@ const CHAPTERS: [(&str, Register); 22] = [
     ("JSON", json::register),
     ("Arrays", arrays::register),
     ("Enumerations", enumerations::register),
+    ("Ranges", ranges::register),
     ("Rows", records::register),
     ("Series", series::register),
     ("Casts", casts::register),

@@ -20,7 +20,7 @@ use super::kernel::{Stamp, Str, Time, TimeTz, Uuid};
 use crate::error::{Error, Result};
 use crate::types::Type;
 use crate::types::arrays::{Arrays, Bounds};
-use crate::values::json;
+use crate::values::{json, range};
 
 /// The order of the values at two places.
 pub type Comparator = Box<dyn Fn(&ArrayRef, usize, &ArrayRef, usize) -> Ordering + Send + Sync>;
@@ -70,6 +70,10 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::Uuid => natural::<Uuid>(),
         Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
             natural::<Bytes>()
+        }
+        Type::Range(of) | Type::Multirange(of) => {
+            let of = *of;
+            compared::<Bytes>(move |a, b| range::key(of, a).cmp(range::key(of, b)))
         }
         Type::Text
         | Type::Unknown

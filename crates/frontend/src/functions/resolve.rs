@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::{Cast, Catalogue, Context, Returns, Scalar, catalogue};
-use crate::types::{Category, Type};
+use crate::types::{Category, RangeOf, Type};
 
 /// The overload that a call means.
 #[derive(Clone, Debug)]
@@ -158,6 +158,7 @@ fn resolve<F: Overload>(
         return found.resolved(arguments);
     }
     let mut left: Vec<&Candidate<'_, F>> = taking.iter().filter(|c| c.takes(&bases)).collect();
+    drop_hidden(&mut left);
     keep_best(&mut left, |c| c.exact(&bases));
     if left.len() > 1 {
         keep_best(&mut left, |c| c.preferred(&bases));
@@ -182,6 +183,13 @@ fn resolve<F: Overload>(
             }
         }
     }
+}
+
+/// Drops overloads that take further arguments where another has parameters of the same types.
+fn drop_hidden<F: Overload>(left: &mut Vec<&Candidate<'_, F>>) {
+    let plain = left.iter().filter(|c| c.function.variadic().is_none());
+    let plain: Vec<Vec<Type>> = plain.map(|c| c.types.clone()).collect();
+    left.retain(|c| c.function.variadic().is_none() || !plain.contains(&c.types));
 }
 
 fn keep_best<F>(left: &mut Vec<&Candidate<'_, F>>, score: impl Fn(&Candidate<'_, F>) -> usize) {
@@ -220,10 +228,8 @@ fn by_literals<F: Overload>(left: &mut Vec<&Candidate<'_, F>>, bases: &[Type]) {
                 return;
             }
             // The one that takes literals of the other arguments' type.
-            let mut taking = left
-                .iter()
-                .copied()
-                .filter(|c| c.types.iter().all(|ty| is_implicit(first, ty)));
+            let all = vec![first.clone(); bases.len()];
+            let mut taking = left.iter().copied().filter(|c| c.takes(&all));
             if let (Some(one), None) = (taking.next(), taking.next()) {
                 *left = vec![one];
             }
@@ -316,8 +322,11 @@ impl<'a, F: Overload> Candidate<'a, F> {
 
 /// Whether a parameter's type follows from an argument's alone.
 fn is_polymorphic(ty: &Type) -> bool {
-    use Type::{AnyArray, AnyElement, AnyEnum, AnyNonArray};
-    matches!(ty, AnyElement | AnyArray | AnyNonArray | AnyEnum)
+    use Type::{AnyArray, AnyElement, AnyEnum, AnyMultirange, AnyNonArray, AnyRange};
+    matches!(
+        ty,
+        AnyElement | AnyArray | AnyNonArray | AnyEnum | AnyRange | AnyMultirange
+    )
 }
 
 /// The NUMERIC that an integer becomes.
@@ -339,6 +348,11 @@ struct Pseudo {
 }
 
 impl Pseudo {
+    /// The range whose bounds have the element's type.
+    fn range(&self) -> Option<RangeOf> {
+        self.element.as_ref().and_then(RangeOf::of_element)
+    }
+
     fn replaced(&self, to: &Type, from: &Type) -> Type {
         let text = || Type::Text;
         match to {
@@ -346,6 +360,8 @@ impl Pseudo {
                 self.element.clone().unwrap_or_else(text)
             }
             Type::AnyArray => self.element.clone().unwrap_or_else(text).array(),
+            Type::AnyRange => self.range().map_or(Type::Text, Type::Range),
+            Type::AnyMultirange => self.range().map_or(Type::Text, Type::Multirange),
             Type::AnyCompatible => self.compatible.clone().unwrap_or_else(text),
             Type::AnyCompatibleArray => self.compatible.clone().unwrap_or_else(text).array(),
             Type::Any => match from {
@@ -362,7 +378,9 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     let mut pseudo = Pseudo::default();
     // A literal in quotes may have more digits, or characters, than the other values.
     let (mut as_element, mut as_compatible) = (false, false);
-    for (to, from) in types.iter().zip(arguments) {
+    // The types of the bounds of ranges.
+    let elements: Vec<Option<Type>> = types.iter().zip(arguments).map(bound_type).collect();
+    for ((to, from), of_range) in types.iter().zip(arguments).zip(&elements) {
         if *from == Type::Unknown {
             as_element |= is_polymorphic(to);
             as_compatible |= matches!(to, Type::AnyCompatible | Type::AnyCompatibleArray);
@@ -378,6 +396,7 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
             (Type::AnyNonArray, Type::Array(_)) => return None,
             (Type::AnyEnum, Type::Enum(_)) => (Some(from), None),
             (Type::AnyEnum, _) => return None,
+            (Type::AnyRange | Type::AnyMultirange, _) => (Some(of_range.as_ref()?), None),
             (Type::AnyElement | Type::AnyNonArray, from) => (Some(from), None),
             (Type::AnyCompatibleArray, Type::Array(element)) => (None, Some(element.as_ref())),
             (Type::AnyCompatibleArray, _) => return None,
@@ -411,6 +430,16 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     Some(pseudo)
 }
 
+/// The type of the bounds of a range or a multirange that is given where one is asked for.
+fn bound_type((to, from): (&Type, &Type)) -> Option<Type> {
+    match (to, from) {
+        (Type::AnyRange, Type::Range(of)) | (Type::AnyMultirange, Type::Multirange(of)) => {
+            Some(of.element())
+        }
+        _ => None,
+    }
+}
+
 /// A type with the modifiers that hold the values of two that differ in them only.
 pub fn wider(a: &Type, b: &Type) -> Type {
     match (a, b) {
@@ -440,6 +469,8 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
         Type::AnyEnum => matches!(from, Type::Enum(_)),
+        Type::AnyRange => matches!(from, Type::Range(_)),
+        Type::AnyMultirange => matches!(from, Type::Multirange(_)),
         Type::AnyArray | Type::AnyCompatibleArray => {
             matches!(from, Type::Array(_)) || from.vector_item().is_some()
         }

@@ -14,6 +14,7 @@
 //! | JSON, JSONB, JSONPATH | `Utf8View`; JSONB in its normal form |
 //! | BYTEA | `BinaryView` |
 //! | INET, CIDR, MACADDR, MACADDR8 | `BinaryView`, of bytes in the order of the values ([`network`](crate::values::network)) |
+//! | ranges, multiranges | `BinaryView`, of bytes in the order of the values ([`range`](crate::values::range)) |
 //! | BIT, BIT VARYING | `Utf8View`: zeros and ones, whose order as texts is theirs |
 //! | DATE | `Date32` |
 //! | TIME | `Time64(Microsecond)` |
@@ -37,8 +38,10 @@ use std::sync::Arc;
 pub mod arrays;
 pub mod modifier;
 mod names;
+pub mod ranges;
 
 pub use names::{formatted, named};
+pub use ranges::RangeOf;
 
 /// Digits of a NUMERIC whose values all have one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,6 +176,10 @@ pub enum Type {
     MacAddr,
     /// MACADDR8, of eight bytes.
     MacAddr8,
+    /// A range of values of a type.
+    Range(RangeOf),
+    /// A set of values of a type, as ranges that do not touch each other.
+    Multirange(RangeOf),
     /// DATE.
     Date,
     /// TIME, with digits of seconds.
@@ -222,6 +229,10 @@ pub enum Type {
     AnyNonArray,
     /// In signatures: an enumeration, the same at all places.
     AnyEnum,
+    /// In signatures: a range of the type that `AnyElement` is.
+    AnyRange,
+    /// In signatures: a multirange of the type that `AnyElement` is.
+    AnyMultirange,
     /// In signatures: types that have one type in common.
     AnyCompatible,
     /// In signatures: an array of the type that `AnyCompatible` is.
@@ -276,6 +287,7 @@ pub enum Category {
     Timespan,
     BitString,
     Network,
+    Range,
     Array,
     Composite,
     Enum,
@@ -388,6 +400,7 @@ impl Type {
             Type::Interval => Category::Timespan,
             Type::Bit(_) | Type::VarBit(_) => Category::BitString,
             Type::Inet | Type::Cidr => Category::Network,
+            Type::Range(_) | Type::Multirange(_) => Category::Range,
             Type::Array(_) | Type::Int2Vector | Type::OidVector => Category::Array,
             Type::Record(_) => Category::Composite,
             Type::Enum(_) => Category::Enum,
@@ -450,7 +463,9 @@ impl Type {
             | Type::Inet
             | Type::Cidr
             | Type::MacAddr
-            | Type::MacAddr8 => DataType::BinaryView,
+            | Type::MacAddr8
+            | Type::Range(_)
+            | Type::Multirange(_) => DataType::BinaryView,
             Type::Date => DataType::Date32,
             Type::Time(_) => DataType::Time64(TimeUnit::Microsecond),
             Type::TimeTz(_) => DataType::FixedSizeBinary(12),
@@ -533,6 +548,8 @@ impl Type {
             Type::Cidr => "cidr",
             Type::MacAddr => "macaddr",
             Type::MacAddr8 => "macaddr8",
+            Type::Range(of) => of.range_name(),
+            Type::Multirange(of) => of.multirange_name(),
             Type::Date => "date",
             Type::Time(_) => "time without time zone",
             Type::TimeTz(_) => "time with time zone",
@@ -563,6 +580,8 @@ impl Type {
             Type::AnyArray => "anyarray",
             Type::AnyNonArray => "anynonarray",
             Type::AnyEnum => "anyenum",
+            Type::AnyRange => "anyrange",
+            Type::AnyMultirange => "anymultirange",
             Type::AnyCompatible => "anycompatible",
             Type::AnyCompatibleArray => "anycompatiblearray",
         }

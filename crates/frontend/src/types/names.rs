@@ -52,7 +52,7 @@ pub fn named(name: &str) -> Option<Type> {
         "regrole" => Type::Reg(Reg::Role),
         "unknown" => Type::Unknown,
         "void" => Type::Void,
-        _ => return None,
+        other => return super::ranges::named(other),
     })
 }
 
@@ -95,7 +95,7 @@ pub fn formatted(name: &str) -> Option<Type> {
 #[cfg(test)]
 mod tests {
     use super::formatted;
-    use crate::types::Type;
+    use crate::types::{RangeOf, Type};
 
     #[test]
     fn types_are_read_as_they_are_written() {
@@ -125,6 +125,9 @@ mod tests {
             Type::Cidr.array(),
             Type::MacAddr,
             Type::MacAddr8,
+            Type::Range(RangeOf::Int4),
+            Type::Range(RangeOf::TimestampTz).array(),
+            Type::Multirange(RangeOf::Numeric),
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");
         }

@@ -8,6 +8,7 @@ mod interval;
 pub mod json;
 pub mod network;
 pub(crate) mod numeric;
+pub mod range;
 pub mod regex;
 
 pub use interval::Interval;

@@ -1,6 +1,6 @@
 //! Types of generated columns and values of them.
 
-use freestone_frontend::types::{Digits, Type};
+use freestone_frontend::types::{Digits, RangeOf, Type};
 
 use crate::random::Random;
 
@@ -8,7 +8,7 @@ use crate::random::Random;
 pub(super) fn column_type(random: &mut Random) -> Type {
     use Type::*;
     let digits = |precision, scale| Numeric(Some(Digits { precision, scale }));
-    match random.below(58) {
+    match random.below(60) {
         0..=8 => Int4,
         9..=13 => Text,
         14..=16 => Numeric(None),
@@ -57,6 +57,16 @@ pub(super) fn column_type(random: &mut Random) -> Type {
         56 => match random.percent(50) {
             true => VarBit(None),
             false => Bit(Some(4)),
+        },
+        57 | 58 => match random.below(9) {
+            0 => Range(RangeOf::Int8),
+            1 => Range(RangeOf::Numeric),
+            2 => Range(RangeOf::Date),
+            3 => Range(RangeOf::Timestamp),
+            4 => Multirange(RangeOf::Int4),
+            5 => Multirange(RangeOf::Numeric),
+            6 => Range(RangeOf::Int4).array(),
+            _ => Range(RangeOf::Int4),
         },
         _ => match random.below(5) {
             0 => Cidr,
@@ -110,6 +120,8 @@ pub(super) fn initial(ty: &Type) -> &'static str {
         Json => "js",
         Bytea => "by",
         Array(_) => "a",
+        Range(_) => "r",
+        Multirange(_) => "mr",
         _ => "x",
     }
 }
@@ -290,9 +302,40 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "00:00:00:00:00:00",
             "ff:ff:ff:ff:ff:fe",
         ])),
+        Range(of) => (range(random, *of), true),
+        Multirange(of) => {
+            let many = random.below(4);
+            let ranges: Vec<String> = (0..many).map(|_| range(random, *of)).collect();
+            (format!("{{{}}}", ranges.join(",")), true)
+        }
         Array(element) => (array(random, element), true),
         _ => ("x".to_owned(), true),
     }
+}
+
+/// The text of a range, whose bounds are in order.
+fn range(random: &mut Random, of: RangeOf) -> String {
+    if random.below(12) == 0 {
+        return "empty".to_owned();
+    }
+    let values: &[&str] = match of {
+        RangeOf::Int4 | RangeOf::Int8 => &["-7", "0", "1", "2", "3", "5", "9", "100"],
+        RangeOf::Numeric => &["-1.5", "0", "1", "1.10", "2.0", "2.5", "9", "1e3"],
+        RangeOf::Date => &["1999-12-31", "2020-01-01", "2020-01-31", "2020-02-29"],
+        RangeOf::Timestamp | RangeOf::TimestampTz => &[
+            "1999-12-31 00:00:00",
+            "2020-01-01 10:00:00",
+            "2020-01-31 23:59:59.5",
+        ],
+    };
+    let (a, b) = (random.below(values.len()), random.below(values.len()));
+    let bound = |random: &mut Random, at: usize| match random.below(8) {
+        0 => "",
+        _ => values[at],
+    };
+    let (low, high) = (bound(random, a.min(b)), bound(random, a.max(b)));
+    let (open, close) = (random.word(&["[", "[", "("]), random.word(&["]", ")", ")"]));
+    format!("{open}{low},{high}{close}")
 }
 
 /// The text of an array, which may have several dimensions and other lower bounds than 1.

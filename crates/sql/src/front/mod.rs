@@ -20,6 +20,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
+use freestone_frontend::functions::Session;
 use freestone_frontend::plan::Plan;
 use freestone_frontend::stack;
 
@@ -56,6 +57,8 @@ pub(crate) struct Logical {
     pub(crate) parameters: Vec<Option<Type>>,
     /// Whether it depends on the time at which it was made.
     pub(crate) dated: bool,
+    /// The settings under which it was made.
+    pub(crate) session: Arc<Session>,
 }
 
 impl Logical {
@@ -64,7 +67,8 @@ impl Logical {
     /// # Errors
     /// Those of building plans.
     pub(crate) fn shown(self) -> Result<Self> {
-        self.changed(lower::output)
+        let session = Arc::clone(&self.session);
+        self.changed(|lowered| lower::output(lowered, &session))
     }
 
     /// The plan with its columns as storage takes them.
@@ -246,6 +250,7 @@ fn bound_or_found(
         types: types.collect(),
         parameters: bound.parameters,
         dated,
+        session: around.session,
     };
     Ok(Planned::Plan(Box::new(planned)))
 }

@@ -73,7 +73,7 @@ pub(crate) fn rows(
     let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    shown_batch(&columns, table.rows)
+    shown_batch(&columns, table.rows, &around.session)
 }
 
 /// The rows of an access, with the columns that the plan reads; `None` if there are more than

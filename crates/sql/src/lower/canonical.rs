@@ -6,6 +6,7 @@
 //! | type | canonical form |
 //! |---|---|
 //! | floats | the same with one zero and one NaN |
+//! | ranges of NUMERIC | their bytes without the scales of their bounds |
 //! | NUMERIC with a scale each | the bytes of the value without its scale |
 //! | INTERVAL | its length in microseconds |
 //! | TIMETZ | bytes of the instant, then of the zone |
@@ -35,7 +36,7 @@ use datafusion::logical_expr::{
 };
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
-use freestone_frontend::values::{Interval, Numeric, json};
+use freestone_frontend::values::{Interval, Numeric, json, range};
 
 use super::Typed;
 use crate::error::{Error, Result};
@@ -50,6 +51,7 @@ pub(super) fn kind(ty: &Type, held: &DataType) -> Option<DataType> {
         Type::Float4 => Some(DataType::Float32),
         Type::Float8 => Some(DataType::Float64),
         Type::Numeric(_) => (!held.is_decimal()).then_some(DataType::BinaryView),
+        Type::Range(of) | Type::Multirange(of) => of.has_scales().then_some(DataType::BinaryView),
         Type::Interval => Some(DataType::Decimal128(38, 0)),
         Type::TimeTz(_) => Some(DataType::FixedSizeBinary(TIMETZ)),
         Type::Enum(_) => Some(DataType::Int32),
@@ -80,7 +82,7 @@ pub(super) fn key(typed: Typed, ty: &Type) -> Typed {
 pub(super) fn order(typed: Typed, ty: &Type) -> Expr {
     let key = key(typed, ty);
     match (&key.kind, ty) {
-        (DataType::BinaryView, Type::Numeric(_)) => {
+        (DataType::BinaryView, Type::Numeric(_) | Type::Range(_) | Type::Multirange(_)) => {
             ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable))).call(vec![key.expr])
         }
         _ => key.expr,
@@ -148,6 +150,14 @@ pub(super) fn canonical(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             let mut keys = BinaryViewBuilder::with_capacity(values.len());
             for value in values {
                 keys.append_option(value.map(Numeric::key));
+            }
+            Arc::new(keys.finish())
+        }
+        Type::Range(of) | Type::Multirange(of) if of.has_scales() => {
+            let values = array.as_binary_view_opt().ok_or_else(wrong)?;
+            let mut keys = BinaryViewBuilder::with_capacity(values.len());
+            for value in values {
+                keys.append_option(value.map(|value| range::key(*of, value)));
             }
             Arc::new(keys.finish())
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::Array;
+use datafusion::arrow::array::{Array, new_null_array};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
@@ -106,6 +106,20 @@ pub(super) fn values(
     Ok(interrupt::apart(|| evaluate(expr, &input))?)
 }
 
+impl Evaluated {
+    /// The Arrow type of a column that the expression reads.
+    fn kind_of(&self, id: ColumnId) -> Option<DataType> {
+        let mut kind = None;
+        self.expr.any(&mut |expr| {
+            if matches!(expr.kind, ExprKind::Column(known) if known == id) {
+                kind = Some(expr.ty.arrow());
+            }
+            kind.is_some()
+        });
+        kind
+    }
+}
+
 impl fmt::Debug for Evaluated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -168,6 +182,14 @@ impl ScalarUDFImpl for Evaluated {
                 ColumnarValue::Array(array) => Column::rows(array),
                 ColumnarValue::Scalar(value) => Column::constant(value.to_array()?),
             });
+        }
+        // Where DataFusion asks what NULLs make, they have no type.
+        for (column, id) in columns.iter_mut().zip(&self.columns) {
+            if *column.array.data_type() == DataType::Null
+                && let Some(kind) = self.kind_of(*id)
+            {
+                column.array = new_null_array(&kind, column.array.len());
+            }
         }
         let value = stack::with_room(self.levels, || {
             values(&self.expr, &self.columns, &columns, rows, &self.around)

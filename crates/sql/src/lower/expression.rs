@@ -139,6 +139,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::Timestamp(_)
         | Type::TimestampTz(_)
         | Type::Uuid => true,
+        Type::Range(of) | Type::Multirange(of) => !of.has_scales(),
         Type::Enum(_) => !ordered,
         _ => false,
     }

@@ -176,7 +176,7 @@ pub(crate) fn lowered_expression(
     }
     let value = expression::exact(lowering.expr(&expr)?, &expr.ty)?;
     Ok(match is_shown {
-        true => output::displayed(value, &expr.ty),
+        true => output::displayed(value, &expr.ty, &around.session),
         false => output::storable(value, &expr.ty),
     })
 }

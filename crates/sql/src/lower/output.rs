@@ -24,6 +24,8 @@ use datafusion::logical_expr::{
     Volatility,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use freestone_frontend::functions::Session;
+use freestone_frontend::functions::arrays::casts::output as written;
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{self, Arrays};
 use freestone_frontend::values::Numeric;
@@ -44,7 +46,7 @@ pub(crate) fn type_of(field: &Field) -> Option<String> {
 ///
 /// # Errors
 /// Those of building plans.
-pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
+pub(crate) fn output(lowered: Lowered, session: &Session) -> Result<Lowered> {
     let Lowered { plan, names, types } = lowered;
     let columns = plan.schema().columns();
     let mut exprs = Vec::with_capacity(columns.len());
@@ -53,7 +55,7 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
         let metadata = said_by(ty, plan.schema().field(exprs.len()));
         let relation = column.relation.clone();
         let expr = match is_shown_otherwise(ty) {
-            true => ScalarUDF::from(Shown::new(ty)).call(vec![Expr::Column(column)]),
+            true => displayed(Expr::Column(column), ty, session),
             false => Expr::Column(column),
         };
         exprs.push(Expr::Alias(Alias {
@@ -78,9 +80,9 @@ pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
     }
 }
 
-/// A value as clients are shown it; its field says its type.
-pub(super) fn displayed(value: Expr, ty: &Type) -> Expr {
-    ScalarUDF::from(Shown::new(ty)).call(vec![value])
+/// A value as clients of a session are shown it; its field says its type.
+pub(super) fn displayed(value: Expr, ty: &Type, session: &Session) -> Expr {
+    ScalarUDF::from(Shown::new(ty, session)).call(vec![value])
 }
 
 /// The plan with its columns as storage takes them.
@@ -143,6 +145,7 @@ pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> Schem
 pub(crate) fn shown_batch(
     columns: &[(&str, &Type, ArrayRef)],
     rows: usize,
+    session: &Session,
 ) -> Result<Option<RecordBatch>> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for (name, ty, values) in columns {
@@ -152,7 +155,7 @@ pub(crate) fn shown_batch(
         }
         let field = Field::new(*name, kind(ty), true);
         fields.push(field.with_metadata(said(ty)));
-        arrays.push(shown(ty, values)?);
+        arrays.push(shown(ty, values, session)?);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let schema = Arc::new(Schema::new(fields));
@@ -221,6 +224,7 @@ fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
+        Type::Range(_) | Type::Multirange(_) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -238,9 +242,13 @@ fn sent(ty: &Type) -> DataType {
 /// The Arrow type of values as clients are shown them.
 fn kind(ty: &Type) -> DataType {
     match ty {
-        Type::Numeric(None) | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
-            DataType::Utf8View
-        }
+        Type::Numeric(None)
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
+        | Type::Range(_)
+        | Type::Multirange(_) => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
             let fields = fields.iter();
@@ -253,12 +261,25 @@ fn kind(ty: &Type) -> DataType {
 }
 
 /// The form of values that clients are shown.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Shown {
     ty: Type,
     name: String,
+    /// The settings that texts of ranges depend on.
+    session: Session,
     signature: Signature,
 }
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        let (session, others) = (&self.session, &other.session);
+        self.ty == other.ty
+            && session.time_zone == others.time_zone
+            && session.date_style == others.date_style
+    }
+}
+
+impl Eq for Shown {}
 
 impl Hash for Shown {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -267,10 +288,11 @@ impl Hash for Shown {
 }
 
 impl Shown {
-    fn new(ty: &Type) -> Self {
+    fn new(ty: &Type, session: &Session) -> Self {
         Self {
             ty: ty.clone(),
             name: "shown".to_owned(),
+            session: session.clone(),
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
@@ -299,16 +321,18 @@ impl ScalarUDFImpl for Shown {
             return Err(Error::internal("one value is shown").into());
         };
         Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(shown(&self.ty, array)?),
+            ColumnarValue::Array(array) => {
+                ColumnarValue::Array(shown(&self.ty, array, &self.session)?)
+            }
             ColumnarValue::Scalar(value) => {
-                let array = shown(&self.ty, &value.to_array()?)?;
+                let array = shown(&self.ty, &value.to_array()?, &self.session)?;
                 ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
             }
         })
     }
 }
 
-fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
+fn shown(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
     if *array.data_type() == DataType::Null {
         return Ok(new_null_array(&kind(ty), array.len()));
     }
@@ -318,7 +342,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
     match (ty, kind(ty)) {
         (Type::Array(element), _) => {
             let arrays = Arrays::of(array)?;
-            let values = shown(element, arrays.values())?;
+            let values = shown(element, arrays.values(), session)?;
             return Ok(arrays.with_values(values, array.nulls().cloned())?);
         }
         (Type::Record(types), DataType::Struct(fields)) => {
@@ -326,7 +350,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
                 return Err(Error::internal(format!("{ty} in {}", array.data_type())));
             };
             let pairs = types.iter().zip(records.columns());
-            let columns = pairs.map(|((_, ty), column)| shown(ty, column));
+            let columns = pairs.map(|((_, ty), column)| shown(ty, column, session));
             let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
             let (length, nulls) = (records.len(), records.nulls().cloned());
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
@@ -336,6 +360,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             return as_text(array, ty);
         }
         (Type::Inet, _) => return as_shown(array, ty),
+        (Type::Range(_) | Type::Multirange(_), _) => return Ok(written(array, ty, session)?),
         _ => {}
     }
     let mut out = StringViewBuilder::with_capacity(array.len());

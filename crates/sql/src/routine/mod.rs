@@ -142,6 +142,8 @@ pub(crate) fn type_of(written: &DataType, known: &dyn Known) -> Result<Type> {
         "anyelement" => Some(Type::AnyElement),
         "anyarray" => Some(Type::AnyArray),
         "anynonarray" => Some(Type::AnyNonArray),
+        "anyrange" => Some(Type::AnyRange),
+        "anymultirange" => Some(Type::AnyMultirange),
         "anycompatible" => Some(Type::AnyCompatible),
         "anycompatiblearray" => Some(Type::AnyCompatibleArray),
         _ => None,

@@ -11,6 +11,7 @@ use datafusion::common::{DFSchema, TableReference};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
+use freestone_frontend::types::RangeOf;
 use freestone_storage::delta::{arrays, stored_key};
 use freestone_storage::row::cell;
 use freestone_storage::{Column, ColumnType, Row, TableSchema, Value};
@@ -21,6 +22,7 @@ use super::literal::{Literal, literal};
 use crate::error::Result;
 use crate::parameter::{self, Parameter};
 use crate::plan::expression::Expressions;
+use crate::types::type_held;
 use crate::values::{ColumnBuilder, assign, is_the_same_everywhere};
 
 /// Where a value comes from.
@@ -301,7 +303,9 @@ fn read(text: &str, column: &Column) -> Option<Value> {
     if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.modifier) {
         return Some(Value::Bytes(text.as_bytes().to_vec()));
     }
-    if !is_the_same_everywhere(kind, text) {
+    let range = type_held(column).innermost().range();
+    let is_range_of_time = range.is_some_and(RangeOf::is_of_time);
+    if is_range_of_time || !is_the_same_everywhere(kind, text) {
         return None;
     }
     let mut builder = ColumnBuilder::of(column, &Arc::default());

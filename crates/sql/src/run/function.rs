@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_frontend::bind::{Binder, Catalog as _};
+use freestone_frontend::bind::{Binder, Catalog as _, SqlFunction, SqlReturns};
 use freestone_frontend::types::Type;
 use freestone_storage::{Catalog, Privileges};
 
@@ -35,6 +35,7 @@ impl Run<'_> {
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let names = Names::new(&relations);
         let function = routine.function(&names)?;
+        check_polymorphic(&function)?;
         // A macro's body is looked at where it is called.
         if routine.language != MACRO {
             let session = session_of(&relations);
@@ -755,5 +756,51 @@ impl Run<'_> {
                 ..none
             },
         })
+    }
+}
+
+/// Checks that the types of a result that stands for others follow from those of parameters.
+///
+/// # Errors
+/// `42P13` if one does not.
+fn check_polymorphic(function: &SqlFunction) -> Result<()> {
+    use Type::{
+        AnyArray, AnyCompatible, AnyCompatibleArray, AnyElement, AnyMultirange, AnyNonArray,
+        AnyRange,
+    };
+    let given = |wanted: &[Type]| {
+        let types = function.parameters.iter().filter_map(|one| one.ty.as_ref());
+        types.into_iter().any(|ty| wanted.contains(ty))
+    };
+    let check = |ty: &Type| {
+        let (given, needed) = match ty {
+            AnyRange | AnyMultirange => (
+                given(&[AnyRange, AnyMultirange]),
+                "anyrange or anymultirange",
+            ),
+            AnyElement | AnyArray | AnyNonArray => (
+                given(&[AnyElement, AnyArray, AnyNonArray, AnyRange, AnyMultirange]),
+                "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
+            ),
+            AnyCompatible | AnyCompatibleArray => (
+                given(&[AnyCompatible, AnyCompatibleArray]),
+                "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or \
+                 anycompatiblemultirange",
+            ),
+            _ => return Ok(()),
+        };
+        match given {
+            true => Ok(()),
+            false => Err(
+                Error::new("42P13", "cannot determine result data type").with_detail(format!(
+                    "A result of type {ty} requires at least one input of type {needed}."
+                )),
+            ),
+        }
+    };
+    match &function.returns {
+        SqlReturns::Value(ty) => check(ty),
+        SqlReturns::Rows(columns) => columns.iter().try_for_each(|(_, ty)| check(ty)),
+        _ => Ok(()),
     }
 }

@@ -228,7 +228,7 @@ type Takes = fn(&Type) -> bool;
 
 /// Operator classes whose order is the type's own, and the types they are for. Texts are in the
 /// order of their bytes, so that those for patterns are no other.
-const CLASSES: [(&str, Takes); 33] = [
+const CLASSES: [(&str, Takes); 35] = [
     ("array_ops", |ty| matches!(ty, Type::Array(_))),
     ("bit_ops", |ty| matches!(ty, Type::Bit(_))),
     ("bool_ops", |ty| *ty == Type::Bool),
@@ -252,6 +252,8 @@ const CLASSES: [(&str, Takes); 33] = [
     ("name_ops", |ty| *ty == Type::Name),
     ("numeric_ops", |ty| matches!(ty, Type::Numeric(_))),
     ("oid_ops", |ty| *ty == Type::Oid),
+    ("multirange_ops", |ty| matches!(ty, Type::Multirange(_))),
+    ("range_ops", |ty| matches!(ty, Type::Range(_))),
     ("text_ops", is_text),
     ("text_pattern_ops", is_text),
     ("time_ops", |ty| matches!(ty, Type::Time(_))),

@@ -193,6 +193,7 @@ impl Run<'_> {
             types: Vec::new(),
             parameters: Vec::new(),
             dated: true,
+            session: source.session,
             plan: LogicalPlanBuilder::from(source.plan)
                 .project(projection)?
                 .build()?,

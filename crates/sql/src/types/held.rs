@@ -2,9 +2,9 @@
 
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::sql::sqlparser::ast::DataType as SqlType;
-use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
-use freestone_storage::{Column, ColumnType, Modifier};
+use freestone_frontend::types::{RangeOf, Type};
+use freestone_storage::{Column, ColumnType, Modifier, RangeKind};
 
 use super::TYPE_KEY;
 
@@ -29,9 +29,22 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Bytea, Some(Modifier::Cidr)) => Type::Cidr,
         (Type::Bytea, Some(Modifier::MacAddr)) => Type::MacAddr,
         (Type::Bytea, Some(Modifier::MacAddr8)) => Type::MacAddr8,
+        (Type::Bytea, Some(Modifier::Range(kind))) => Type::Range(range_of(kind)),
+        (Type::Bytea, Some(Modifier::Multirange(kind))) => Type::Multirange(range_of(kind)),
         (Type::Text, Some(Modifier::Bit(length))) => Type::Bit(length),
         (Type::Text, Some(Modifier::BitVarying(length))) => Type::VarBit(length),
         (held, _) => held,
+    }
+}
+
+fn range_of(kind: RangeKind) -> RangeOf {
+    match kind {
+        RangeKind::Integer => RangeOf::Int4,
+        RangeKind::BigInt => RangeOf::Int8,
+        RangeKind::Numeric => RangeOf::Numeric,
+        RangeKind::Timestamp => RangeOf::Timestamp,
+        RangeKind::TimestampTz => RangeOf::TimestampTz,
+        RangeKind::Date => RangeOf::Date,
     }
 }
 

@@ -15,9 +15,9 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::bind::{bits, many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
-use freestone_frontend::types::{Type, named};
+use freestone_frontend::types::{RangeOf, Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
-use freestone_storage::{ColumnType, IntervalField, Modifier};
+use freestone_storage::{ColumnType, IntervalField, Modifier, RangeKind};
 
 use crate::error::{Error, Result, sql_name_of_debug};
 
@@ -180,9 +180,22 @@ pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
         Type::Cidr => Some(Modifier::Cidr),
         Type::MacAddr => Some(Modifier::MacAddr),
         Type::MacAddr8 => Some(Modifier::MacAddr8),
+        Type::Range(of) => Some(Modifier::Range(range_kind(*of))),
+        Type::Multirange(of) => Some(Modifier::Multirange(range_kind(*of))),
         Type::VarBit(length) => Some(Modifier::BitVarying(*length)),
         Type::Array(element) => declared_of_type(element),
         _ => None,
+    }
+}
+
+fn range_kind(of: RangeOf) -> RangeKind {
+    match of {
+        RangeOf::Int4 => RangeKind::Integer,
+        RangeOf::Int8 => RangeKind::BigInt,
+        RangeOf::Numeric => RangeKind::Numeric,
+        RangeOf::Timestamp => RangeKind::Timestamp,
+        RangeOf::TimestampTz => RangeKind::TimestampTz,
+        RangeOf::Date => RangeKind::Date,
     }
 }
 
@@ -258,7 +271,7 @@ fn no_such_type(name: &str) -> Error {
     )
     .with_hint(
         "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
-         DECIMAL(p,s), BIT(n), BIT VARYING(n), INET, CIDR, MACADDR, MACADDR8, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         DECIMAL(p,s), BIT(n), BIT VARYING(n), INET, CIDR, MACADDR, MACADDR8, INT4RANGE, INT8RANGE, NUMRANGE, TSRANGE, TSTZRANGE, DATERANGE and their multiranges, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
          CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
@@ -272,7 +285,13 @@ fn custom(name: &str) -> Result<ColumnType> {
         "timestamptz" => Ok(ColumnType::TimestampTz),
         other => match named(other) {
             Some(
-                known @ (Type::Array(_) | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8),
+                known @ (Type::Array(_)
+                | Type::Inet
+                | Type::Cidr
+                | Type::MacAddr
+                | Type::MacAddr8
+                | Type::Range(_)
+                | Type::Multirange(_)),
             ) => column_type_of_type(&known),
             _ => Err(no_such_type(name)),
         },
@@ -321,9 +340,13 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         | Type::Enum(_) => ColumnType::Text,
         Type::Varchar(length) => ColumnType::Varchar(*length),
         Type::Char(Some(length)) => ColumnType::Char(*length),
-        Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
-            ColumnType::Bytea
-        }
+        Type::Bytea
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
+        | Type::Range(_)
+        | Type::Multirange(_) => ColumnType::Bytea,
         Type::Date => ColumnType::Date,
         Type::Time(_) => ColumnType::Time,
         Type::TimeTz(_) => ColumnType::TimeTz,

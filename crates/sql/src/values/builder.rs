@@ -8,14 +8,15 @@ use datafusion::arrow::array::{
     Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder,
     Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
-use freestone_frontend::functions::read_oid;
+use freestone_frontend::functions::{read_oid, read_range};
+use freestone_frontend::types::Type;
 use freestone_frontend::values::Numeric;
 use freestone_frontend::values::datetime::{self, Locale, SpanFields};
 use freestone_storage::{Column, ColumnType, Modifier};
 
 use super::text;
 use crate::error::{Error, Result};
-use crate::types::span_fields;
+use crate::types::{span_fields, type_held};
 
 /// Builds the Arrow array of one column type from text.
 pub(crate) enum ColumnBuilder {
@@ -44,6 +45,8 @@ pub(crate) enum ColumnBuilder {
     OfFront(StringViewBuilder, Box<Column>),
     /// A type that the front reads, and that is held as bytes.
     BytesOfFront(BinaryViewBuilder, Box<Column>),
+    /// Ranges or multiranges of a type.
+    Range(BinaryViewBuilder, Type, Arc<Locale>),
 }
 
 /// All digits of seconds.
@@ -73,9 +76,12 @@ impl ColumnBuilder {
                 Self::Oid(Int64Builder::new())
             }
             ColumnType::Text if column.modifier.is_some() => of_front(),
-            ColumnType::Bytea if column.modifier.is_some() => {
-                Self::BytesOfFront(BinaryViewBuilder::new(), Box::new(column.clone()))
-            }
+            ColumnType::Bytea if column.modifier.is_some() => match type_held(column) {
+                ty @ (Type::Range(_) | Type::Multirange(_)) => {
+                    Self::Range(BinaryViewBuilder::new(), ty, locale())
+                }
+                _ => Self::BytesOfFront(BinaryViewBuilder::new(), Box::new(column.clone())),
+            },
             ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
             ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
             ColumnType::Integer => Self::Integer(Int32Builder::new()),
@@ -134,7 +140,10 @@ impl ColumnBuilder {
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 b.append_null()
             }
-            Self::Bytea(b) | Self::Numeric(b, _) | Self::BytesOfFront(b, _) => b.append_null(),
+            Self::Bytea(b)
+            | Self::Numeric(b, _)
+            | Self::BytesOfFront(b, _)
+            | Self::Range(b, ..) => b.append_null(),
         }
     }
 
@@ -199,6 +208,7 @@ impl ColumnBuilder {
                     None => return Err(Error::internal("a value that is held as no text")),
                 }
             }
+            Self::Range(b, ty, locale) => b.append_value(read_range(ty, value, locale)?),
             Self::BytesOfFront(b, column) => {
                 let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
                 let stored = super::convert::stored(&given, column).map_err(|bad| bad.error)?;
@@ -230,7 +240,10 @@ impl ColumnBuilder {
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())
             }
-            Self::Bytea(b) | Self::Numeric(b, _) | Self::BytesOfFront(b, _) => Arc::new(b.finish()),
+            Self::Bytea(b)
+            | Self::Numeric(b, _)
+            | Self::BytesOfFront(b, _)
+            | Self::Range(b, ..) => Arc::new(b.finish()),
         }
     }
 }

@@ -22,6 +22,7 @@ use freestone_frontend::functions::{Session, cast_between, check_bits};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_frontend::values::network::Inet;
+use freestone_frontend::values::range;
 use freestone_storage::{Column, ColumnType};
 
 use super::{BadValue, fit_char, fit_varchar, with_kind};
@@ -173,7 +174,7 @@ pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(&values, ty, &Type::Text, &STORED)
 }
 
-/// Checks that bytes are values of a type of network addresses in the form that it is held in: a
+/// Checks that bytes are values of a type of network addresses or ranges in the form that it is held in: a
 /// file may have others.
 ///
 /// # Errors
@@ -184,6 +185,8 @@ fn must_be_held(array: &ArrayRef, ty: &Type) -> Result<(), BadValue> {
         Type::Cidr => Inet::decode(bytes).network().encode() == bytes,
         Type::MacAddr => bytes.len() == 6,
         Type::MacAddr8 => bytes.len() == 8,
+        Type::Range(of) => range::is_range(*of, bytes),
+        Type::Multirange(of) => range::is_multirange(*of, bytes),
         _ => true,
     };
     let values = array.as_binary_view_opt().into_iter().flatten().enumerate();

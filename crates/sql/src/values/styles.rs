@@ -8,6 +8,8 @@
 //! bytea_output        hex           \x4100          escape              A\000
 //! ```
 
+use freestone_frontend::functions::read_range;
+use freestone_frontend::types::{RangeOf, Type};
 use freestone_frontend::values::datetime::{DateOrder, DateStyle, IntervalStyle, Locale, Zone};
 
 use crate::error::{Error, Result};
@@ -59,6 +61,19 @@ impl Styles {
             float_digits: digits.unwrap_or(own.float_digits).min(own.float_digits),
             escapes_bytes: setting(BYTEA_OUTPUT).is_some_and(|value| value == "escape"),
         }
+    }
+
+    /// The bytes that hold a range, or with `many` a multirange, of a text that is shown in these
+    /// styles.
+    ///
+    /// # Errors
+    /// `22P02` for a text that shows none.
+    pub fn range(&self, of: RangeOf, many: bool, text: &str) -> Result<Vec<u8>> {
+        let ty = match many {
+            true => Type::Multirange(of),
+            false => Type::Range(of),
+        };
+        Ok(read_range(&ty, text, &self.locale(Zone::default()))?)
     }
 
     /// The settings that texts of dates and times depend on, with the zone of instants.

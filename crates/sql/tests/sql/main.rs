@@ -52,6 +52,7 @@ mod plans;
 mod point_change;
 mod prepared;
 mod queries;
+mod ranges;
 mod reserved;
 mod roles;
 mod roles_attacks;

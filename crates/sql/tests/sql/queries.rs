@@ -703,3 +703,17 @@ fn a_call_that_fails_fails_beside_null() {
         "NULL"
     );
 }
+
+#[test]
+fn functions_of_rows_that_are_not_there_are_asked_for_nulls() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (c character(4))");
+    assert_eq!(
+        sql.rows(
+            "SELECT 1 FROM jsonb_object_keys('{\"a\": 1}'::jsonb) AS k (v) JOIN t AS a ON NULL::boolean \
+             WHERE CAST(concat_ws('-', a.c) AS character(4)) \
+             IN (SELECT DISTINCT ON (b.c) a.c FROM t AS b)"
+        ),
+        Vec::<String>::new()
+    );
+}

@@ -7,6 +7,7 @@ mod modifier;
 mod options;
 mod partition;
 mod partitioned;
+mod range;
 mod ranges;
 mod sequence;
 mod types;
@@ -23,6 +24,7 @@ pub use options::{
 };
 pub use partition::Partitioning;
 pub use partitioned::{BoundValue, PartitionBound, PartitionKey, PartitionOf, PartitionStrategy};
+pub use range::RangeKind;
 pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
 pub use types::{ColumnType, ElementType, Physical};
@@ -347,14 +349,14 @@ impl TableSchema {
     /// `0A000` if equal values of it may differ in their bytes.
     pub fn check_key(&self, column: usize) -> Result<()> {
         match self.columns.get(column) {
-            Some(column) if !column.kind.has_keys() => {
-                let (name, kind) = (&column.name, column.kind);
+            Some(column) if !column.has_keys() => {
+                let (name, kind) = (&column.name, column.type_name());
                 let message = format!(
                     "column \"{name}\" of type {kind} cannot be in a key or an index, \
                      nor rows be sorted or partitioned by it"
                 );
                 let error = Error::invalid("0A000", message);
-                Err(match kind {
+                Err(match column.kind {
                     ColumnType::Numeric => error.with_hint("Declare its digits: DECIMAL(p, s)."),
                     _ => error,
                 })
@@ -369,7 +371,10 @@ impl TableSchema {
         for key in &self.keys {
             let indexed = self.indexes.iter().any(|index| index.name == key.name);
             let mut kinds = key.columns.iter();
-            let can = kinds.all(|column| self.columns[*column].kind.has_order());
+            let can = kinds.all(|column| {
+                let column = &self.columns[*column];
+                column.has_keys() && column.kind.has_order()
+            });
             if !indexed && can {
                 self.index_numbers += 1;
                 self.indexes.push(IndexDefinition {

@@ -6,6 +6,7 @@
 //! INTERVAL DAY TO SECOND    held as INTERVAL
 //! OID                       held as BIGINT
 //! BIT(4)                    held as TEXT, of zeros and ones
+//! INT4RANGE                 held as BYTEA, which has its order
 //! ```
 
 use std::fmt;
@@ -13,6 +14,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{self, RangeKind};
 use super::{Column, ColumnType};
 
 /// The part of a declared type that its [`ColumnType`] does not tell. Of an array it is that of
@@ -59,6 +61,10 @@ pub enum Modifier {
     MacAddr,
     /// MACADDR8, held as BYTEA.
     MacAddr8,
+    /// A range, held as BYTEA, which has its order.
+    Range(RangeKind),
+    /// A multirange, held as BYTEA, which has its order.
+    Multirange(RangeKind),
 }
 
 /// A field of an INTERVAL.
@@ -93,7 +99,17 @@ impl Column {
         self.modifier.map_or(0, Modifier::family)
     }
 
-    /// Bytes that it holds, for people: an address in its own form, others in hexadecimal digits.
+    /// Whether equal values are held in equal bytes.
+    pub fn has_keys(&self) -> bool {
+        let has_scales = matches!(
+            self.modifier,
+            Some(Modifier::Range(RangeKind::Numeric) | Modifier::Multirange(RangeKind::Numeric))
+        );
+        self.kind.has_keys() && !has_scales
+    }
+
+    /// Bytes that it holds, for people: an address or a range in its own form, others in hexadecimal
+    /// digits.
     pub fn shown_bytes(&self, bytes: &[u8]) -> String {
         let digits = |between: &str| {
             let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -103,6 +119,8 @@ impl Column {
             Some(Modifier::Inet) => shown_address(bytes, false),
             Some(Modifier::Cidr) => shown_address(bytes, true),
             Some(Modifier::MacAddr | Modifier::MacAddr8) => digits(":"),
+            Some(Modifier::Range(kind)) => range::shown(kind, false, bytes),
+            Some(Modifier::Multirange(kind)) => range::shown(kind, true, bytes),
             _ => format!("\\x{}", digits("")),
         }
     }
@@ -131,6 +149,8 @@ impl Modifier {
             Modifier::Inet | Modifier::Cidr => 2,
             Modifier::MacAddr => 3,
             Modifier::MacAddr8 => 4,
+            Modifier::Range(kind) => kind.family(false),
+            Modifier::Multirange(kind) => kind.family(true),
             _ => 0,
         }
     }
@@ -166,6 +186,8 @@ impl Modifier {
             Modifier::Cidr => "CIDR".to_owned(),
             Modifier::MacAddr => "MACADDR".to_owned(),
             Modifier::MacAddr8 => "MACADDR8".to_owned(),
+            Modifier::Range(kind) => kind.name(false).to_owned(),
+            Modifier::Multirange(kind) => kind.name(true).to_owned(),
             // Without quotes it would be BIT(1).
             Modifier::Bit(None) => "\"bit\"".to_owned(),
             Modifier::Bit(Some(length)) => format!("BIT({length})"),
@@ -265,6 +287,18 @@ mod tests {
                 "BIT VARYING",
             ),
             (ColumnType::Bytea, Modifier::Inet, r#""inet""#, "INET"),
+            (
+                ColumnType::Bytea,
+                Modifier::Range(RangeKind::BigInt),
+                r#"{"range":"big_int"}"#,
+                "INT8RANGE",
+            ),
+            (
+                ColumnType::Bytea,
+                Modifier::Multirange(RangeKind::TimestampTz),
+                r#"{"multirange":"timestamp_tz"}"#,
+                "TSTZMULTIRANGE",
+            ),
             (
                 ColumnType::Bytea,
                 Modifier::MacAddr8,

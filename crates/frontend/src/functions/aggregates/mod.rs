@@ -14,6 +14,7 @@
 //! | `exact` | sums of integers and decimals without a limit, and PostgreSQL's scale of quotients |
 //! | `collect` | arrays, strings and JSON of all values |
 //! | `statistics` | variances, regressions, moments, entropy |
+//! | `ranges` | multiranges of ranges, and what ranges have in common |
 //! | `sets` | ordered-set and hypothetical-set aggregates |
 //!
 //! GROUPING belongs to the binder, ORDER BY, DISTINCT and FILTER to the operator that calls.
@@ -21,6 +22,7 @@
 mod collect;
 mod exact;
 mod general;
+mod ranges;
 mod sets;
 mod statistics;
 mod sums;
@@ -298,6 +300,7 @@ fn too_long() -> Error {
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
     general::register(c);
+    ranges::register(c);
     sums::register(c);
     collect::register(c);
     statistics::register(c);

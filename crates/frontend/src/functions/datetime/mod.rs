@@ -84,7 +84,7 @@ thread_local! {
 }
 
 /// A session's settings of dates and times.
-fn locale(session: &Session) -> Rc<Locale> {
+pub(super) fn locale(session: &Session) -> Rc<Locale> {
     LAST.with_borrow_mut(|last| {
         if let Some(known) = last
             && known.zone == session.time_zone

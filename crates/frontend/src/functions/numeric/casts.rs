@@ -162,7 +162,10 @@ fn float_of<F: float::Float>(number: &Numeric, f: fn(&Numeric) -> F) -> Result<F
 }
 
 /// Reads an integer.
-fn read_integer(text: &str, name: &str, least: i64, most: i64) -> Result<i64> {
+///
+/// # Errors
+/// `22P02` and `22003`.
+pub fn read_integer(text: &str, name: &str, least: i64, most: i64) -> Result<i64> {
     let bad = || {
         let message = format!("invalid input syntax for type {name}: \"{text}\"");
         Error::new("22P02", message)

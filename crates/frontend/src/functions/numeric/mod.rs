@@ -24,7 +24,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use casts::read_oid;
+pub use casts::{read_integer, read_oid};
 pub(super) use decimals::whole_type;
 pub(super) use floats::{overflow, power, square_root, underflow};
 pub(super) use integers::out_of_range;

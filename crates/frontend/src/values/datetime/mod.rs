@@ -37,7 +37,7 @@ mod tests;
 
 use crate::error::{Error, Result};
 
-pub use calendar::{Parts, add_interval, add_interval_in};
+pub use calendar::{Parts, add_interval, add_interval_in, date_from, is_finite_date};
 pub use compare::{
     compare_date_instant, compare_date_stamp, compare_stamp_instant, compare_timetz, timetz_bytes,
     timetz_parts,

@@ -127,6 +127,30 @@ impl Numeric {
         split_scale(bytes).0
     }
 
+    /// How many of some bytes are a [`key`](Self::key) that they begin with; `None` for bytes that
+    /// begin with none.
+    pub fn key_length(bytes: &[u8]) -> Option<usize> {
+        let head = *bytes.first()?;
+        if matches!(head, NAN | INFINITY | NEG_INFINITY | ZERO) {
+            return Some(1);
+        }
+        let mask = if head < ZERO { 0xFF } else { 0 };
+        let before = match head ^ mask {
+            TINY | HUGE => 4,
+            _ => 1,
+        };
+        let digits = bytes.get(before..)?;
+        let last = digits.iter().position(|byte| (byte ^ mask) & 1 == 0)?;
+        Some(before + last + 1)
+    }
+
+    /// The value of a [`key`](Self::key), shown with `scale` digits.
+    pub fn of_key(key: &[u8], scale: u32) -> Self {
+        let mut bytes = key.to_vec();
+        put_scale(&mut bytes, scale);
+        Self::decode(&bytes)
+    }
+
     /// The value of [`encode`](Self::encode)'s bytes; zero or NaN for others.
     pub fn decode(bytes: &[u8]) -> Self {
         let (number, scale) = split_scale(bytes);

@@ -50,6 +50,10 @@ pub(super) fn casts(facts: &mut Facts) {
         if text(from) != text(to) || from.is_pseudo() || to.is_pseudo() {
             continue;
         }
+        // Ranges are read and written, but for those that become multiranges.
+        if from.range().is_some() != to.range().is_some() {
+            continue;
+        }
         let context = match context {
             Context::Explicit => "e",
             Context::Assignment => "a",

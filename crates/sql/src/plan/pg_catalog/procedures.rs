@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use freestone_frontend::functions::{Overload, Returns, Volatility, catalogue};
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{RangeOf, Type};
 
 use super::facts::Facts;
 use super::objects::OWNER;
@@ -38,7 +38,7 @@ pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
 }
 
 /// Types whose functions have a low line in their names.
-const LINED: [&str; 24] = [
+const LINED: [&str; 26] = [
     "array",
     "bit",
     "cidr",
@@ -53,8 +53,10 @@ const LINED: [&str; 24] = [
     "jsonpath",
     "macaddr",
     "macaddr8",
+    "multirange",
     "numeric",
     "pg_node_tree",
+    "range",
     "record",
     "time",
     "timestamp",
@@ -91,7 +93,7 @@ const OID: i64 = 26;
 const INTEGER: i64 = 23;
 
 /// Types with modifiers, or with parts: what reads their values is told more than the text.
-const MODIFIED: [&str; 14] = [
+const MODIFIED: [&str; 18] = [
     "array",
     "bit",
     "bpchar",
@@ -106,6 +108,10 @@ const MODIFIED: [&str; 14] = [
     "varbit",
     "varchar",
     "anyarray",
+    "anymultirange",
+    "anyrange",
+    "multirange",
+    "range",
 ];
 
 /// Numbers of the parameters of the function by which values of a type are read or written.
@@ -114,6 +120,8 @@ fn taken_by(ty: &str, what: &str) -> Vec<i64> {
         "array" => 2277,
         "enum" => 3500,
         "domain" => 2276,
+        "range" => 3831,
+        "multirange" => 4537,
         ty => number_of_name(ty).unwrap_or_default(),
     };
     let source = if what == "in" { CSTRING } else { INTERNAL };
@@ -198,7 +206,9 @@ fn all() -> Vec<Procedure> {
         }
     }
     let types = super::types::names().filter_map(|(number, _)| super::types::short_name(number));
-    let others = ["array", "domain", "enum"].map(str::to_owned);
+    // All ranges have the same functions.
+    let types = types.filter(|name| named_range(name).is_none());
+    let others = ["array", "domain", "enum", "multirange", "range"].map(str::to_owned);
     for ty in types.chain(others) {
         for what in ["in", "out", "recv", "send"] {
             all.push(Procedure {
@@ -232,6 +242,11 @@ fn all() -> Vec<Procedure> {
     all.sort_by_key(|one| one.number);
     all.dedup_by_key(|one| one.number);
     all
+}
+
+/// The range or multirange of a name.
+fn named_range(name: &str) -> Option<RangeOf> {
+    freestone_frontend::types::named(name)?.range()
 }
 
 fn described<F: Overload>(function: &F, kind: &'static str) -> Procedure {

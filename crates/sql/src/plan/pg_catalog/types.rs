@@ -1,6 +1,6 @@
 //! Types by PostgreSQL's numbers.
 
-use freestone_frontend::types::{Reg, Type, modifier};
+use freestone_frontend::types::{RangeOf, Reg, Type, modifier};
 use freestone_storage::{Catalog, Column, Modifier, Object, UserTypeKind};
 
 use super::facts::{Fact, Facts};
@@ -8,7 +8,7 @@ use super::objects::{
     OWNER, collation_of, composite_number, relation_numbers, row_type_number, schema_number,
     table_number, type_number, view_row_number,
 };
-use super::procedures::input_number;
+use super::procedures::{input_number, named};
 use super::roles::owner;
 use crate::front::{
     declared_by, declared_type, deparsed, has_arrays_of_domain, pretty, type_of_stored,
@@ -17,7 +17,7 @@ use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 56] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 70] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -81,10 +81,24 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 56] = [
     (2950, "uuid", "uuid", 16, "U", 2951),
     (3500, "anyenum", "anyenum", 4, "P", 0),
     (3802, "jsonb", "jsonb", -1, "U", 3807),
+    (3831, "anyrange", "anyrange", -1, "P", 0),
+    (3904, "int4range", "int4range", -1, "R", 3905),
+    (3906, "numrange", "numrange", -1, "R", 3907),
+    (3908, "tsrange", "tsrange", -1, "R", 3909),
+    (3910, "tstzrange", "tstzrange", -1, "R", 3911),
+    (3912, "daterange", "daterange", -1, "R", 3913),
+    (3926, "int8range", "int8range", -1, "R", 3927),
     (4072, "jsonpath", "jsonpath", -1, "U", 4073),
     (4089, "regnamespace", "regnamespace", 4, "N", 4090),
     (4096, "regrole", "regrole", 4, "N", 4097),
     (4191, "regcollation", "regcollation", 4, "N", 4192),
+    (4451, "int4multirange", "int4multirange", -1, "R", 6150),
+    (4532, "nummultirange", "nummultirange", -1, "R", 6151),
+    (4533, "tsmultirange", "tsmultirange", -1, "R", 6152),
+    (4534, "tstzmultirange", "tstzmultirange", -1, "R", 6153),
+    (4535, "datemultirange", "datemultirange", -1, "R", 6155),
+    (4536, "int8multirange", "int8multirange", -1, "R", 6157),
+    (4537, "anymultirange", "anymultirange", -1, "P", 0),
     (5077, "anycompatible", "anycompatible", 4, "P", 0),
     (5078, "anycompatiblearray", "anycompatiblearray", -1, "P", 0),
     (
@@ -125,6 +139,10 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::MacAddr8 => (774, -1),
         Type::MacAddr => (829, -1),
         Type::Inet => (869, -1),
+        Type::Range(of) => (number_of_name(of.range_name()).unwrap_or_default(), -1),
+        Type::Multirange(of) => (number_of_name(of.multirange_name()).unwrap_or_default(), -1),
+        Type::AnyRange => (3831, -1),
+        Type::AnyMultirange => (4537, -1),
         Type::Bit(n) => (1560, n.map_or(-1, i64::from)),
         Type::VarBit(n) => (1562, n.map_or(-1, i64::from)),
         Type::Time(digits) => (1083, seconds(digits)),
@@ -206,12 +224,16 @@ fn array_of(element: i64) -> i64 {
     }
 }
 
+/// Types of values of any length that begin where a number of eight bytes does.
+const DOUBLED: [i64; 8] = [3831, 3908, 3910, 3926, 4533, 4534, 4536, 4537];
+
 /// Whether values of a type are passed by themselves, and where they may begin.
 pub(super) fn placed(number: i64) -> (bool, &'static str) {
     match size_of(number) {
         1 => (true, "c"),
         2 => (true, "s"),
         8 if number == 774 => (false, "i"),
+        _ if DOUBLED.contains(&number) => (false, "d"),
         8 => (true, "d"),
         4 => (true, "i"),
         64 | 16 if number == 19 || number == 2950 => (false, "c"),
@@ -291,7 +313,17 @@ pub(crate) fn formatted(number: i64, said: Option<i64>) -> String {
 /// All types.
 pub(super) fn types(facts: &mut Facts) {
     for (number, name, _, size, category, array) in TYPES {
-        let is_pseudo = category == "P" || category == "X";
+        let kind = match category {
+            "P" | "X" => "p",
+            "R" if name.ends_with("multirange") => "m",
+            "R" => "r",
+            _ => "b",
+        };
+        let read_as = match kind {
+            "m" => "multirange",
+            "r" => "range",
+            _ => name,
+        };
         let collation = match name {
             "name" => 950,
             "text" | "varchar" | "bpchar" => 100,
@@ -319,17 +351,17 @@ pub(super) fn types(facts: &mut Facts) {
             ("typnamespace", 11.into()),
             ("typowner", OWNER.into()),
             ("typlen", size.into()),
-            ("typtype", if is_pseudo { "p" } else { "b" }.into()),
+            ("typtype", kind.into()),
             ("typcategory", category.into()),
             ("typispreferred", preferred.contains(&name).into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
             ("typelem", element.into()),
             ("typarray", array.into()),
-            ("typinput", input_number(name, "in").into()),
-            ("typoutput", input_number(name, "out").into()),
-            ("typreceive", input_number(name, "recv").into()),
-            ("typsend", input_number(name, "send").into()),
+            ("typinput", input_number(read_as, "in").into()),
+            ("typoutput", input_number(read_as, "out").into()),
+            ("typreceive", input_number(read_as, "recv").into()),
+            ("typsend", input_number(read_as, "send").into()),
             ("typbyval", placed(number).0.into()),
             ("typalign", placed(number).1.into()),
             (
@@ -366,6 +398,30 @@ pub(super) fn types(facts: &mut Facts) {
             ("typstorage", "x".into()),
             ("typtypmod", (-1).into()),
             ("typcollation", collation.into()),
+        ]);
+    }
+}
+
+/// Ranges, with their multiranges and the types of their bounds.
+pub(super) fn ranges(facts: &mut Facts) {
+    for of in RangeOf::ALL {
+        let number_of = |name| named(name).next().map_or(0, |one| one.number);
+        let (class, canonical, difference) = match of {
+            RangeOf::Int4 => (1978, "int4range_canonical", "int4range_subdiff"),
+            RangeOf::Int8 => (3124, "int8range_canonical", "int8range_subdiff"),
+            RangeOf::Numeric => (3125, "", "numrange_subdiff"),
+            RangeOf::Timestamp => (3128, "", "tsrange_subdiff"),
+            RangeOf::TimestampTz => (3127, "", "tstzrange_subdiff"),
+            RangeOf::Date => (3122, "daterange_canonical", "daterange_subdiff"),
+        };
+        facts.add([
+            ("rngtypid", of_type(&Type::Range(of)).0.into()),
+            ("rngsubtype", of_type(&of.element()).0.into()),
+            ("rngmultitypid", of_type(&Type::Multirange(of)).0.into()),
+            ("rngcollation", 0.into()),
+            ("rngsubopc", class.into()),
+            ("rngcanonical", number_of(canonical).into()),
+            ("rngsubdiff", number_of(difference).into()),
         ]);
     }
 }

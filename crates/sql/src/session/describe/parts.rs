@@ -33,7 +33,9 @@ pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
         | Type::Inet
         | Type::Cidr
         | Type::MacAddr
-        | Type::MacAddr8 => (DataType::Utf8View, Some(ty.base().to_string())),
+        | Type::MacAddr8
+        | Type::Range(_)
+        | Type::Multirange(_) => (DataType::Utf8View, Some(ty.base().to_string())),
         _ => (held, None),
     }
 }
