@@ -644,8 +644,13 @@ impl Binder<'_> {
             };
             converted.push(self.coerce(argument, to, how)?);
         }
+        let makes_records = resolved.function.name.ends_with("_populate_record");
         let call = Expr::call(Arc::clone(&resolved.function), converted, resolved.returns);
-        Ok(self.folded(call))
+        let call = self.folded(call);
+        match makes_records {
+            true => self.with_domains_of_fields(call),
+            false => Ok(call),
+        }
     }
 
     /// A call with `name => value`.

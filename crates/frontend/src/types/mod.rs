@@ -60,6 +60,17 @@ pub struct EnumType {
     pub number: i64,
 }
 
+/// The domain that values of a field, or the elements of its arrays, are of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FieldDomain {
+    /// The schema of the domain, if it is known.
+    pub schema: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Whether the field has arrays of it.
+    pub of_elements: bool,
+}
+
 /// The fields of a record, with the name of its type if it has one: a table's rows and values
 /// of composite types do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +78,8 @@ pub struct Fields {
     name: Option<Arc<str>>,
     number: i64,
     fields: Arc<[(String, Type)]>,
+    /// The domains of the fields; none at all where no field is of one.
+    domains: Arc<[Option<FieldDomain>]>,
 }
 
 impl Fields {
@@ -76,6 +89,25 @@ impl Fields {
         self.name = Some(Arc::from(name));
         self.number = number;
         self
+    }
+
+    /// The fields with the domains that they are of, one or none for each.
+    #[must_use]
+    pub fn with_domains(mut self, domains: Vec<Option<FieldDomain>>) -> Fields {
+        if domains.iter().any(Option::is_some) {
+            self.domains = domains.into();
+        }
+        self
+    }
+
+    /// Whether any of the fields is of a domain.
+    pub fn has_domains(&self) -> bool {
+        !self.domains.is_empty()
+    }
+
+    /// The domain that a field, counted from 0, is of.
+    pub(crate) fn domain(&self, at: usize) -> Option<&FieldDomain> {
+        self.domains.get(at)?.as_ref()
     }
 
     /// The number of the type in the catalog; 0 if it has none.
@@ -112,6 +144,7 @@ impl From<Arc<[(String, Type)]>> for Fields {
             name: None,
             number: 0,
             fields,
+            domains: Arc::default(),
         }
     }
 }
@@ -128,6 +161,7 @@ impl FromIterator<(String, Type)> for Fields {
             name: None,
             number: 0,
             fields: fields.into_iter().collect(),
+            domains: Arc::default(),
         }
     }
 }
