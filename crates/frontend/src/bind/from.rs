@@ -1004,7 +1004,11 @@ impl Binder<'_> {
                 .iter()
                 .any(|column| matches!(column.ty, Type::Record(_)));
         let by_alias = by_alias && !is_record;
-        let plan = self.spread(plan)?;
+        // The fields of a value are the columns already.
+        let plan = match scalar_type {
+            Some(_) => plan,
+            None => self.spread(plan)?,
+        };
         let columns = plan.columns();
         let mut scoped = scope_columns(&columns);
         // The only column of a function has the name of its alias.

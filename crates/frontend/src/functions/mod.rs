@@ -31,6 +31,7 @@ mod formatting;
 mod json;
 mod keywords;
 mod math;
+mod money;
 mod network;
 mod numeric;
 pub mod objects;
@@ -53,7 +54,8 @@ use crate::types::Type;
 use kernel::Kernel;
 
 pub use binary::read_bytes;
-pub use bits::{check_length as check_bits, of_hex as bits_of_hex};
+pub use bits::of_hex as bits_of_hex;
+pub use casts::must_fit;
 pub use keywords::is_unreserved;
 pub use numeric::read_oid;
 pub use resolve::{
@@ -477,7 +479,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 22] = [
+const CHAPTERS: [(&str, Register); 23] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -486,6 +488,7 @@ const CHAPTERS: [(&str, Register); 22] = [
     ("Binary strings", binary::register),
     ("Bit strings", bits::register),
     ("Network addresses", network::register),
+    ("Money", money::register),
     ("Patterns", patterns::register),
     ("Format", format::register),
     ("Formatting of numbers", formatting::register),

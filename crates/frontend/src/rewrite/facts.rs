@@ -184,7 +184,7 @@ pub(super) fn is_exact(ty: &Type) -> bool {
         | Type::Name
         | Type::Enum(_) => true,
         Type::Bytea | Type::Uuid | Type::Date => true,
-        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
+        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
         Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
         Type::Array(element) => is_exact(element),
         Type::Record(fields) => fields.iter().all(|(_, ty)| is_exact(ty)),

@@ -14,6 +14,7 @@
 //! | JSON, JSONB, JSONPATH | `Utf8View`; JSONB in its normal form |
 //! | BYTEA | `BinaryView` |
 //! | INET, CIDR, MACADDR, MACADDR8 | `BinaryView`, of bytes in the order of the values ([`network`](crate::values::network)) |
+//! | MONEY | `BinaryView`, of eight bytes in the order of the values ([`money`](crate::values::money)) |
 //! | BIT, BIT VARYING | `Utf8View`: zeros and ones, whose order as texts is theirs |
 //! | DATE | `Date32` |
 //! | TIME | `Time64(Microsecond)` |
@@ -207,6 +208,8 @@ pub enum Type {
     MacAddr,
     /// MACADDR8, of eight bytes.
     MacAddr8,
+    /// MONEY, of hundredths.
+    Money,
     /// DATE.
     Date,
     /// TIME, with digits of seconds.
@@ -411,6 +414,7 @@ impl Type {
             | Type::Float4
             | Type::Float8
             | Type::Numeric(_)
+            | Type::Money
             | Type::Oid
             | Type::Reg(_) => Category::Number,
             Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name => Category::String,
@@ -459,7 +463,7 @@ impl Type {
 
     /// Whether values are numbers.
     pub fn is_number(&self) -> bool {
-        self.category() == Category::Number
+        self.category() == Category::Number && *self != Type::Money
     }
 
     /// Whether values are texts of the string category.
@@ -484,7 +488,8 @@ impl Type {
             | Type::Inet
             | Type::Cidr
             | Type::MacAddr
-            | Type::MacAddr8 => DataType::BinaryView,
+            | Type::MacAddr8
+            | Type::Money => DataType::BinaryView,
             Type::Date => DataType::Date32,
             Type::Time(_) => DataType::Time64(TimeUnit::Microsecond),
             Type::TimeTz(_) => DataType::FixedSizeBinary(12),
@@ -565,6 +570,7 @@ impl Type {
             Type::VarBit(_) => "bit varying",
             Type::Inet => "inet",
             Type::Cidr => "cidr",
+            Type::Money => "money",
             Type::MacAddr => "macaddr",
             Type::MacAddr8 => "macaddr8",
             Type::Date => "date",

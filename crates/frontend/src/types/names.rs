@@ -26,6 +26,7 @@ pub fn named(name: &str) -> Option<Type> {
         "inet" => Type::Inet,
         "cidr" => Type::Cidr,
         "macaddr" => Type::MacAddr,
+        "money" => Type::Money,
         "macaddr8" => Type::MacAddr8,
         "date" => Type::Date,
         "time" => Type::Time(None),
@@ -124,6 +125,7 @@ mod tests {
             Type::Inet,
             Type::Cidr.array(),
             Type::MacAddr,
+            Type::Money,
             Type::MacAddr8,
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");

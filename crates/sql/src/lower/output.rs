@@ -220,7 +220,7 @@ fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
-        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
+        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -238,9 +238,12 @@ fn sent(ty: &Type) -> DataType {
 /// The Arrow type of values as clients are shown them.
 fn kind(ty: &Type) -> DataType {
     match ty {
-        Type::Numeric(None) | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
-            DataType::Utf8View
-        }
+        Type::Numeric(None)
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
+        | Type::Money => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
             let fields = fields.iter();
@@ -332,7 +335,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
             return Ok(Arc::new(records));
         }
-        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8, _) => {
+        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money, _) => {
             return as_text(array, ty);
         }
         (Type::Inet, _) => return as_shown(array, ty),

@@ -179,7 +179,7 @@ fn literal(value: &ArrayRef, ty: &Type, out: &mut String) {
         out.push_str(&Numeric::decode(bytes).to_string());
         return;
     }
-    if let Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 = ty {
+    if let Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money = ty {
         let texts = as_shown(value, ty).ok();
         let text = texts.and_then(|texts| Some(texts.as_string_view_opt()?.value(0).to_owned()));
         out.push_str(&format!("'{}'", text.unwrap_or_default()));

@@ -29,6 +29,7 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Bytea, Some(Modifier::Cidr)) => Type::Cidr,
         (Type::Bytea, Some(Modifier::MacAddr)) => Type::MacAddr,
         (Type::Bytea, Some(Modifier::MacAddr8)) => Type::MacAddr8,
+        (Type::Bytea, Some(Modifier::Money)) => Type::Money,
         (Type::Text, Some(Modifier::Bit(length))) => Type::Bit(length),
         (Type::Text, Some(Modifier::BitVarying(length))) => Type::VarBit(length),
         (held, _) => held,

@@ -180,6 +180,7 @@ pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
         Type::Cidr => Some(Modifier::Cidr),
         Type::MacAddr => Some(Modifier::MacAddr),
         Type::MacAddr8 => Some(Modifier::MacAddr8),
+        Type::Money => Some(Modifier::Money),
         Type::VarBit(length) => Some(Modifier::BitVarying(*length)),
         Type::Array(element) => declared_of_type(element),
         _ => None,
@@ -258,7 +259,7 @@ fn no_such_type(name: &str) -> Error {
     )
     .with_hint(
         "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
-         DECIMAL(p,s), BIT(n), BIT VARYING(n), INET, CIDR, MACADDR, MACADDR8, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         DECIMAL(p,s), BIT(n), BIT VARYING(n), MONEY, INET, CIDR, MACADDR, MACADDR8, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
          CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
@@ -272,7 +273,12 @@ fn custom(name: &str) -> Result<ColumnType> {
         "timestamptz" => Ok(ColumnType::TimestampTz),
         other => match named(other) {
             Some(
-                known @ (Type::Array(_) | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8),
+                known @ (Type::Array(_)
+                | Type::Inet
+                | Type::Cidr
+                | Type::MacAddr
+                | Type::MacAddr8
+                | Type::Money),
             ) => column_type_of_type(&known),
             _ => Err(no_such_type(name)),
         },
@@ -321,9 +327,12 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         | Type::Enum(_) => ColumnType::Text,
         Type::Varchar(length) => ColumnType::Varchar(*length),
         Type::Char(Some(length)) => ColumnType::Char(*length),
-        Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
-            ColumnType::Bytea
-        }
+        Type::Bytea
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
+        | Type::Money => ColumnType::Bytea,
         Type::Date => ColumnType::Date,
         Type::Time(_) => ColumnType::Time,
         Type::TimeTz(_) => ColumnType::TimeTz,

@@ -44,6 +44,7 @@ mod load;
 mod locking;
 mod materialized;
 mod migrations;
+mod money;
 mod network;
 mod partitioned;
 mod partitions;

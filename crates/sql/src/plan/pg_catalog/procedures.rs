@@ -38,9 +38,10 @@ pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
 }
 
 /// Types whose functions have a low line in their names.
-const LINED: [&str; 24] = [
+const LINED: [&str; 25] = [
     "array",
     "bit",
+    "cash",
     "cidr",
     "cstring",
     "date",
@@ -67,6 +68,7 @@ const LINED: [&str; 24] = [
 
 /// The name of the function by which values of a type are read or written.
 fn input_name(ty: &str, what: &str) -> String {
+    let ty = if ty == "money" { "cash" } else { ty };
     match LINED.contains(&ty) || ty.starts_with("any") {
         true => format!("{ty}_{what}"),
         false => format!("{ty}{what}"),
