@@ -39,12 +39,14 @@ mod patterns;
 mod printf;
 pub mod records;
 mod series;
+mod steps;
 mod strings;
 mod system;
 
 pub mod aggregates;
 pub mod windows;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -316,7 +318,7 @@ pub struct Catalogue {
     operators: HashMap<&'static str, Vec<Arc<Scalar>>>,
     casts: HashMap<(Type, Type), Cast>,
     tables: HashMap<&'static str, Vec<Arc<TableFunction>>>,
-    aggregates: HashMap<&'static str, Vec<Arc<aggregates::Aggregate>>>,
+    aggregates: HashMap<Cow<'static, str>, Vec<Arc<aggregates::Aggregate>>>,
     windows: HashMap<&'static str, Vec<Arc<windows::WindowFunction>>>,
 }
 
@@ -388,7 +390,7 @@ impl Catalogue {
 
     /// Adds an aggregate.
     pub fn add_aggregate(&mut self, aggregate: aggregates::Aggregate) {
-        let name = aggregate.name;
+        let name = aggregate.name.clone();
         self.aggregates
             .entry(name)
             .or_default()
@@ -469,9 +471,12 @@ impl Catalogue {
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         let scalars = self.functions.keys().chain(self.tables.keys());
         scalars
-            .chain(self.aggregates.keys())
             .chain(self.windows.keys())
             .copied()
+            .chain(self.aggregates.keys().filter_map(|name| match name {
+                Cow::Borrowed(name) => Some(*name),
+                Cow::Owned(_) => None,
+            }))
     }
 }
 
@@ -479,7 +484,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 23] = [
+const CHAPTERS: [(&str, Register); 24] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -489,6 +494,7 @@ const CHAPTERS: [(&str, Register); 23] = [
     ("Bit strings", bits::register),
     ("Network addresses", network::register),
     ("Money", money::register),
+    ("Steps of aggregates", steps::register),
     ("Patterns", patterns::register),
     ("Format", format::register),
     ("Formatting of numbers", formatting::register),

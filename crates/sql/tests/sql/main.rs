@@ -8,6 +8,7 @@
 
 mod advisor;
 mod advisory_locks;
+mod aggregates;
 mod alter;
 mod apply;
 mod arithmetic;
