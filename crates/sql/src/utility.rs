@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! BEGIN READ ONLY, DEFERRABLE    modes of a transaction
+//! SET SCHEMA 's'                 SET search_path = 's'
 //! REINDEX TABLE t                indexes are always as their tables are
 //! CLUSTER t USING i              blocks are sorted as their table says
 //! CHECKPOINT                     the manifest is written, so that the log is short
@@ -297,6 +298,17 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 has_end_keyword: false,
             }));
         }
+        "SET" if let Some(words) = schema_words(parser) => {
+            let scope = if are(parser, 1, &["LOCAL"]) {
+                "LOCAL "
+            } else {
+                ""
+            };
+            skip(parser, words);
+            let schema = parser.next_token().token;
+            let text = format!("SET {scope}search_path = {schema}");
+            return Ok(Parser::parse_sql(&PostgreSqlDialect {}, &text)?.pop());
+        }
         "SET" => {
             let session = are(
                 parser,
@@ -429,6 +441,17 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
     };
     utility.in_tree().map(Some)
+}
+
+/// How many words stand before the name of SET SCHEMA 's'; `None` for another statement.
+fn schema_words(parser: &Parser<'_>) -> Option<usize> {
+    let words = match are(parser, 1, &["LOCAL"]) || are(parser, 1, &["SESSION"]) {
+        true => 3,
+        false => 2,
+    };
+    let name = &parser.peek_nth_token_ref(words).token;
+    let is = are(parser, words - 1, &["SCHEMA"]) && matches!(name, Token::SingleQuotedString(_));
+    is.then_some(words)
 }
 
 fn reset(setting: &str) -> Ast {

@@ -99,13 +99,6 @@ fn part_by_float(amount: &[u8], by: f64) -> Result<Vec<u8>> {
     rounded(decode(amount) as f64 / by)
 }
 
-fn part_by_real(amount: &[u8], by: f32) -> Result<Vec<u8>> {
-    if by == 0.0 {
-        return Err(division_by_zero());
-    }
-    rounded((decode(amount) as f32 / by).into())
-}
-
 fn arithmetic(c: &mut Catalogue) {
     use Type::{Float4, Float8, Int2, Int4, Int8, Money};
     let plus = f2::<Bytes, Bytes, Bytes>(|a, b| {
@@ -139,8 +132,8 @@ fn arithmetic(c: &mut Catalogue) {
         I32 Int4 |amount: &[u8], by: i32| times(amount, by.into()),
             |amount: &[u8], by: i32| part(amount, by.into());
         I64 Int8 times, part;
-        F32 Float4 |amount: &[u8], by: f32| rounded((decode(amount) as f32 * by).into()),
-            part_by_real;
+        F32 Float4 |amount: &[u8], by: f32| rounded(decode(amount) as f64 * f64::from(by)),
+            |amount: &[u8], by: f32| part_by_float(amount, by.into());
         F64 Float8 |amount: &[u8], by: f64| rounded(decode(amount) as f64 * by),
             part_by_float;
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::kernel::{Call, F32, F64, I16, I32, I64, Kernel, Str, f1, f2};
+use super::kernel::{Call, F32, F64, I16, I32, I64, Kernel, Num, Opt, Str, f1, f2};
 use super::{Catalogue, scalar};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -62,6 +62,23 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add(scalar("text_smaller", &[Text, Text], Text, text));
     let text = f2::<Str, Str, Str>(|a, b| Ok(format!("{a}{b}")));
     c.add(scalar("textcat", &[Text, Text], Text, text));
+    let numeric = || Type::Numeric(None);
+    let sum = f2::<Num, Num, Num>(|a, b| a.add(&b));
+    c.add(scalar(
+        "numeric_add",
+        &[numeric(), numeric()],
+        numeric(),
+        sum,
+    ));
+    // A sum of INTEGERs begins with the first of them.
+    let sum = f2::<Opt<I64>, Opt<I32>, Opt<I64>>(|sum, value| {
+        Ok(match (sum, value) {
+            (sum, None) => sum,
+            (None, Some(value)) => Some(value.into()),
+            (Some(sum), Some(value)) => Some(sum.wrapping_add(value.into())),
+        })
+    });
+    c.add(scalar("int4_sum", &[Int8, Int4], Int8, sum).with_nulls());
     let next = |count: i64| count.checked_add(1).ok_or_else(|| out_of_range("bigint"));
     c.add(scalar("int8inc", &[Int8], Int8, f1::<I64, I64>(next)));
     c.add(scalar(

@@ -81,7 +81,7 @@ SELECT array['1'::money,'2'], '{1,"$2,000.00"}'::money[], '1'::money = any('{1,2
 SELECT cash_words('1.23'), cash_words('1234567.89'::money), cash_words('-5'::money), cash_words('0'::money), cash_words('1'::money), cash_words('0.01'::money), cash_words('110'::money), cash_words('100'::money), cash_words('1000000000000'), cash_words('-92233720368547758.08'), cash_words('19.19'), cash_words('20.20'), cash_words('99.99'), cash_words('1000000'), cash_words('1001001001.01');
 SELECT cashlarger('1','2'), cashsmaller('1','2');
 SELECT greatest('1'::money,'2'), least('1'::money,'2'), coalesce(null,'1'::money), nullif('1'::money,'1'), case when true then '1'::money else '2' end;
-SELECT pg_typeof('1'::money), pg_typeof('1'::money/'2'::money), pg_typeof('{1}'::money[]);
+SELECT pg_typeof('1'::money)::text, pg_typeof('1'::money/'2'::money)::text, pg_typeof('{1}'::money[])::text;
 SELECT to_json('1234.5'::money), to_jsonb('1234.5'::money), row('1234.5'::money), row('1'::money), json_build_object('a','1'::money);
 SELECT money(12), money(12.5), money '3.4';
 SELECT format('%s', '1'::money), '1'::money || 'x', concat('1'::money, 'a');
