@@ -194,6 +194,12 @@ impl Binder<'_> {
                 Some(what) => Err(self.no_aggregate(&last, &written, within_group, what)),
             }
         };
+        let bound = bound.and_then(|value| {
+            match self.filled_domain(&last, written.positional.first())? {
+                Some(domain) => self.of_domain(value, &domain),
+                None => Ok(value),
+            }
+        });
         bound.map_err(|mut error| {
             let call = format!("function {last}(");
             if let (Some(_), Some(rest)) = (schema, error.message.strip_prefix(&call)) {

@@ -87,6 +87,29 @@ impl Binder<'_> {
         Ok(domain.map(|domain| Written { domain, name }))
     }
 
+    /// The domain that a function of a name fills records of from JSON: that of the cast which is
+    /// its first argument.
+    ///
+    /// # Errors
+    /// Those of reading the domain.
+    pub(super) fn filled_domain(
+        &self,
+        name: &str,
+        first: Option<&&Ast>,
+    ) -> Result<Option<Written>> {
+        if !name.ends_with("_populate_record") && !name.ends_with("_populate_recordset") {
+            return Ok(None);
+        }
+        let mut first = first.copied();
+        while let Some(Ast::Nested(within)) = first {
+            first = Some(within);
+        }
+        match first {
+            Some(Ast::Cast { data_type, .. }) => self.domain(data_type),
+            _ => Ok(None),
+        }
+    }
+
     /// An expression of the type that a domain is over, or of arrays of it, with a check of its
     /// values.
     pub(super) fn of_domain(&mut self, value: Expr, written: &Written) -> Result<Expr> {

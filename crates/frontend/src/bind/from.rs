@@ -1266,7 +1266,16 @@ impl Binder<'_> {
             ))
             .at(position));
         }
+        let first = match args.first() {
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+            _ => None,
+        };
+        let filled = self.filled_domain(&last, first.as_ref())?;
         if !tables.is_empty() {
+            if filled.is_some() {
+                let message = format!("{last} of a domain in FROM is not supported");
+                return Err(Error::unsupported(message).at(position));
+            }
             let arguments =
                 in_order(&last, arguments, named).map_err(|error| error.at(position))?;
             let call = self.table_call(&last, tables, arguments);
@@ -1286,7 +1295,10 @@ impl Binder<'_> {
         let value = self
             .function(&last, arguments)
             .map_err(|error| error.at(position))?;
-        let value = of_columns(value, defined)?;
+        let mut value = of_columns(value, defined)?;
+        if let Some(domain) = filled {
+            value = self.of_domain(value, &domain)?;
+        }
         Ok(Functioned::Value(self.with_domains_of_fields(value)?, last))
     }
 

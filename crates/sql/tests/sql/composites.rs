@@ -485,6 +485,8 @@ fn with_domains() -> Sql {
          CREATE DOMAIN da AS int[] CHECK (value[1] < 5);
          CREATE TYPE c AS (a d, b dn, x d[], y da);
          CREATE TYPE o AS (i int, c c, cs c[]);
+         CREATE TYPE xy AS (x int, y int);
+         CREATE DOMAIN pair AS xy CHECK ((value).x <= (value).y);
          CREATE TABLE t (id int, c c, cs c[])",
     );
     sql
@@ -499,6 +501,10 @@ fn domains_of_fields_are_checked_where_records_are_made() {
             "(1,a,\"{1,2}\",{1})",
         ),
         ("SELECT NULL::c", "NULL"),
+        (
+            "SELECT json_populate_record(NULL::pair, '{\"x\": 0, \"y\": 1}')::text",
+            "(0,1)",
+        ),
         (
             "SELECT (ROW(1, NULL, '{\"(1,a,,)\"}')::o).cs",
             "{\"(1,a,,)\"}",
@@ -548,6 +554,26 @@ fn domains_of_fields_are_checked_where_records_are_made() {
             "SELECT * FROM json_to_record('{\"a\":0}') AS x (a d, b int)",
             "23514",
             check,
+        ),
+        (
+            "SELECT json_populate_record(NULL::pair, '{\"x\": 1, \"y\": 0}')",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT x FROM jsonb_populate_record((NULL::pair), '{\"x\": 1, \"y\": 0}') q",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT json_populate_recordset(NULL::pair, '[{\"x\": 1, \"y\": 0}]')",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT * FROM json_populate_recordset(NULL::pair, '[{\"x\": 1, \"y\": 0}]')",
+            "0A000",
+            "json_populate_recordset of a domain in FROM is not supported",
         ),
         (
             "SELECT TRY_CAST('(0,a,,)' AS c)",
