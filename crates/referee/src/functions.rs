@@ -104,7 +104,7 @@ fn lines(chapter: &Catalogue) -> BTreeMap<(bool, String), Vec<String>> {
             }
             Kind::Hypothetical => format!("`(…) WITHIN GROUP (ORDER BY …) → {result}`"),
         };
-        add(aggregate.name, shown);
+        add(&aggregate.name, shown);
     }
     for window in chapter.every_window() {
         let mut arguments = named(&window.parameters);

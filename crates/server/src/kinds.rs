@@ -18,7 +18,7 @@ macro_rules! oids {
 oids! {
     UNKNOWN 0 BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
     OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
-    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 CIDR 650 MACADDR8 774 MACADDR 829 INET 869 NUMERIC 1700
+    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 CIDR 650 MACADDR8 774 MONEY 790 MACADDR 829 INET 869 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
     INT4RANGE 3904 NUMRANGE 3906 TSRANGE 3908 TSTZRANGE 3910 DATERANGE 3912 INT8RANGE 3926
     INT4MULTIRANGE 4451 NUMMULTIRANGE 4532 TSMULTIRANGE 4533 TSTZMULTIRANGE 4534
@@ -27,7 +27,7 @@ oids! {
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 48] = [
+const ARRAYS: [(Oid, u32, &str); 49] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -46,6 +46,7 @@ const ARRAYS: [(Oid, u32, &str); 48] = [
     (Oid::UUID, 2951, "UUID[]"),
     (Oid::CIDR, 651, "CIDR[]"),
     (Oid::MACADDR8, 775, "MACADDR8[]"),
+    (Oid::MONEY, 791, "MONEY[]"),
     (Oid::MACADDR, 1040, "MACADDR[]"),
     (Oid::INET, 1041, "INET[]"),
     (Oid::BIT, 1561, "\"bit\"[]"),
@@ -79,7 +80,7 @@ const ARRAYS: [(Oid, u32, &str); 48] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 54] = [
+const NAMES: [(&str, Oid); 55] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -97,6 +98,7 @@ const NAMES: [(&str, Oid); 54] = [
     ("bytea", Oid::BYTEA),
     ("inet", Oid::INET),
     ("cidr", Oid::CIDR),
+    ("money", Oid::MONEY),
     ("macaddr", Oid::MACADDR),
     ("macaddr8", Oid::MACADDR8),
     ("int4range", Oid::INT4RANGE),
@@ -268,7 +270,7 @@ impl Oid {
             Self::NAME => 64,
             Self::MACADDR => 6,
             Self::INT8 | Self::FLOAT8 | Self::TIME | Self::TIMESTAMP | Self::TIMESTAMPTZ => 8,
-            Self::MACADDR8 => 8,
+            Self::MACADDR8 | Self::MONEY => 8,
             Self::INTERVAL | Self::UUID => 16,
             _ => -1,
         }
@@ -329,6 +331,7 @@ impl Oid {
             Self::UUID => "UUID",
             Self::INET => "INET",
             Self::CIDR => "CIDR",
+            Self::MONEY => "MONEY",
             Self::MACADDR => "MACADDR",
             Self::MACADDR8 => "MACADDR8",
             Self::INT4RANGE => "INT4RANGE",
@@ -415,6 +418,8 @@ mod tests {
             ("bit(4)", 1560, -1, 4),
             ("inet", 869, -1, -1),
             ("cidr[]", 651, -1, -1),
+            ("money", 790, 8, -1),
+            ("money[]", 791, -1, -1),
             ("macaddr", 829, 6, -1),
             ("macaddr8", 774, 8, -1),
             ("int4range", 3904, -1, -1),

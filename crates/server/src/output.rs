@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Cells, Error, Inet, Result, Styles, said_type};
+use freestone::{Arrays, Cells, Error, Inet, Result, Styles, money, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -280,6 +280,15 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
                 }
             })
         }
+        (DataType::Utf8View, Oid::MONEY) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                // What is shown can be read.
+                if let Ok(amount) = money::read(values.value(row)) {
+                    out.put_i64(amount);
+                }
+            })
+        }
         (DataType::Utf8View, Oid::MACADDR | Oid::MACADDR8) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {
@@ -438,6 +447,7 @@ mod tests {
             ("10.0.0.0/8", "cidr", "020801040a000000"),
             ("::1/64", "inet", "0340001000000000000000000000000000000001"),
             ("08:00:2b:01:02:03", "macaddr", "08002b010203"),
+            ("-$1.50", "money", "ffffffffffffff6a"),
         ] {
             assert_eq!(hex(text(shown), Some(said)), bytes, "{shown}");
         }

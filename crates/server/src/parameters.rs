@@ -3,7 +3,7 @@
 use arrow::array::{
     Array, Date32Array, FixedSizeBinaryArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use freestone::{Cells, Error, Inet, Parameter, Result, mac_shown};
+use freestone::{Cells, Error, Inet, Parameter, Result, mac_shown, money};
 
 use crate::arrays;
 use crate::kinds::Oid;
@@ -136,6 +136,10 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         Oid::INTERVAL => interval(bytes),
         Oid::BIT | Oid::VARBIT => bits(bytes),
         Oid::INET | Oid::CIDR => Inet::received(bytes).map(Parameter::Text),
+        Oid::MONEY => {
+            let amount = <[u8; 8]>::try_from(bytes).ok().map(i64::from_be_bytes);
+            amount.map(|amount| Parameter::Text(money::shown(amount)))
+        }
         Oid::MACADDR if bytes.len() != 6 => None,
         Oid::MACADDR8 if bytes.len() != 8 => None,
         Oid::MACADDR | Oid::MACADDR8 => Some(Parameter::Text(mac_shown(bytes))),
@@ -254,6 +258,7 @@ mod tests {
             (Oid::INET, &[2, 33, 0, 4, 10, 0, 0, 1]),
             (Oid::INET, &[2, 32, 0, 4, 10, 0, 0]),
             (Oid::CIDR, &[1, 8, 1, 4, 10, 0, 0, 0]),
+            (Oid::MONEY, &[0, 0, 0, 1]),
             (Oid::MACADDR, &[1, 2, 3, 4, 5, 6, 7, 8]),
             (Oid::VARBIT, &[0xff, 0xff, 0xff, 0xff]),
             (Oid::TIME, &[0xff; 8]),
@@ -267,6 +272,10 @@ mod tests {
         assert_eq!(
             text(Oid::MACADDR, &[1, 2, 3, 4, 5, 0xfe]),
             "01:02:03:04:05:fe"
+        );
+        assert_eq!(
+            text(Oid::MONEY, &[0, 0, 0, 0, 0, 1, 0xe2, 0x40]),
+            "$1,234.56"
         );
         assert_eq!(
             read(Oid::FLOAT4, &0.1_f32.to_be_bytes()),

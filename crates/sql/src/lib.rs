@@ -62,6 +62,7 @@ pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use freestone_frontend::types::RangeOf;
 pub use freestone_frontend::types::arrays::{Arrays, element_type};
+pub use freestone_frontend::values::money;
 pub use freestone_frontend::values::network::{Inet, mac_shown};
 pub use freestone_frontend::values::range;
 pub use freestone_storage::{Row, Value};

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! BEGIN READ ONLY, DEFERRABLE    modes of a transaction
+//! SET SCHEMA 's'                 SET search_path = 's'
 //! REINDEX TABLE t                indexes are always as their tables are
 //! CLUSTER t USING i              blocks are sorted as their table says
 //! CHECKPOINT                     the manifest is written, so that the log is short
-//! DROP AGGREGATE IF EXISTS f(int)   there are none
+//! DROP CAST IF EXISTS (a AS b)   there are none
 //! DO $$ BEGIN … END $$           a block of statements
-//! CREATE AGGREGATE f(int) (…)    refused
+//! CREATE RULE r AS …             refused
 //! ```
 
 use datafusion::sql::sqlparser::ast::{
@@ -110,9 +111,8 @@ impl Utility {
 }
 
 /// Kinds of things that there are none of, by their words.
-const NONE: [&[&str]; 29] = [
+const NONE: [&[&str]; 28] = [
     &["ACCESS", "METHOD"],
-    &["AGGREGATE"],
     &["CAST"],
     &["COLLATION"],
     &["CONVERSION"],
@@ -298,6 +298,17 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 has_end_keyword: false,
             }));
         }
+        "SET" if let Some(words) = schema_words(parser) => {
+            let scope = if are(parser, 1, &["LOCAL"]) {
+                "LOCAL "
+            } else {
+                ""
+            };
+            skip(parser, words);
+            let schema = parser.next_token().token;
+            let text = format!("SET {scope}search_path = {schema}");
+            return Ok(Parser::parse_sql(&PostgreSqlDialect {}, &text)?.pop());
+        }
         "SET" => {
             let session = are(
                 parser,
@@ -432,6 +443,17 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
     utility.in_tree().map(Some)
 }
 
+/// How many words stand before the name of SET SCHEMA 's'; `None` for another statement.
+fn schema_words(parser: &Parser<'_>) -> Option<usize> {
+    let words = match are(parser, 1, &["LOCAL"]) || are(parser, 1, &["SESSION"]) {
+        true => 3,
+        false => 2,
+    };
+    let name = &parser.peek_nth_token_ref(words).token;
+    let is = are(parser, words - 1, &["SCHEMA"]) && matches!(name, Token::SingleQuotedString(_));
+    is.then_some(words)
+}
+
 fn reset(setting: &str) -> Ast {
     let name = ObjectName::from(vec![Ident::new(setting)]);
     Ast::Reset(ResetStatement {
@@ -512,8 +534,8 @@ mod tests {
                 modes(true, None, None, Some(true)),
             ),
             (
-                "DROP AGGREGATE IF EXISTS f(int)",
-                dropped("aggregate", true, "f ( int )"),
+                "DROP CAST IF EXISTS (a AS b)",
+                dropped("cast", true, "( a AS b )"),
             ),
             (
                 "drop text search parser p",

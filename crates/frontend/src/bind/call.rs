@@ -9,6 +9,7 @@ use sqlparser::ast::{
     NullTreatment, ObjectName, OrderByExpr,
 };
 
+use super::created::SqlAggregate;
 use super::function::Called;
 use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
@@ -40,6 +41,8 @@ struct Written<'a> {
     separator: Option<&'a sqlparser::ast::ValueWithSpan>,
     /// Whether the last argument is VARIADIC.
     variadic: bool,
+    /// Created aggregates of the name.
+    own: Vec<Arc<SqlAggregate>>,
 }
 
 /// Most arguments of a function, as in PostgreSQL.
@@ -119,12 +122,15 @@ impl Binder<'_> {
                 "pg_catalog" | "public" | "main" | "information_schema"
             )
         }));
-        let known_elsewhere = |path: &[String]| match path {
-            [.., schema] => {
-                let own = self.catalog.sql_functions(Some(schema), &last);
-                own.map(|own| !own.is_empty())
+        let known_elsewhere = |path: &[String]| -> Result<bool> {
+            match path {
+                [.., schema] => {
+                    let own = self.catalog.sql_functions(Some(schema), &last)?;
+                    let aggregates = self.catalog.sql_aggregates(Some(schema), &last)?;
+                    Ok(!own.is_empty() || !aggregates.is_empty())
+                }
+                [] => Ok(false),
             }
-            [] => Ok(false),
         };
         if !in_catalogue && !known_elsewhere(&path)? {
             return self.chained(call);
@@ -159,10 +165,13 @@ impl Binder<'_> {
             let types = types_of(&self.positional(&written)?);
             return Err(unresolved(&full(&last), &types, Unresolved::None).at(place));
         }
+        if !matches!(schema, Some("pg_catalog")) {
+            written.own = self.catalog.sql_aggregates(schema, &last)?;
+        }
         let bound = if let Some(over) = over {
             refuse(written.variadic, "VARIADIC of a window function")?;
             self.over(&last, &written, filter.as_deref(), within_group, over)
-        } else if !catalogue().aggregates(&last).is_empty() {
+        } else if !catalogue().aggregates(&last).is_empty() || !written.own.is_empty() {
             refuse(written.variadic, "VARIADIC of an aggregate")?;
             refuse(
                 written.nulls.is_some(),
@@ -185,6 +194,12 @@ impl Binder<'_> {
                 Some(what) => Err(self.no_aggregate(&last, &written, within_group, what)),
             }
         };
+        let bound = bound.and_then(|value| {
+            match self.filled_domain(&last, written.positional.first())? {
+                Some(domain) => self.of_domain(value, &domain),
+                None => Ok(value),
+            }
+        });
         bound.map_err(|mut error| {
             let call = format!("function {last}(");
             if let (Some(_), Some(rest)) = (schema, error.message.strip_prefix(&call)) {
@@ -454,7 +469,7 @@ impl Binder<'_> {
     }
 
     /// A call of a function whose body is SQL among expressions.
-    fn value_of_call(&mut self, called: Called) -> Result<Expr> {
+    pub(super) fn value_of_call(&mut self, called: Called) -> Result<Expr> {
         match called {
             Called::Value(value) => Ok(value),
             Called::Rows(plan) => self.rows_in_list(plan),
@@ -656,8 +671,13 @@ impl Binder<'_> {
             };
             converted.push(self.coerce(argument, to, how)?);
         }
+        let makes_records = resolved.function.name.ends_with("_populate_record");
         let call = Expr::call(Arc::clone(&resolved.function), converted, resolved.returns);
-        Ok(self.folded(call))
+        let call = self.folded(call);
+        match makes_records {
+            true => self.with_domains_of_fields(call),
+            false => Ok(call),
+        }
     }
 
     /// A call with `name => value`.
@@ -1037,7 +1057,13 @@ impl Binder<'_> {
             .filter(|function| (function.kind == Kind::Plain) == plain)
             .cloned()
             .collect();
-        if fitting.is_empty() {
+        if !plain && !written.own.is_empty() && overloads.is_empty() {
+            return Err(Error::new(
+                "42809",
+                format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"),
+            ));
+        }
+        if fitting.is_empty() && written.own.is_empty() {
             let ordered = order.iter().map(|key| &key.expr).filter(|_| !plain);
             let types = types_of(arguments.iter().chain(ordered));
             return Err(self.other_kind(name, &types, plain));
@@ -1117,13 +1143,18 @@ impl Binder<'_> {
                 returns,
             });
         }
+        let own = self.own_aggregate(name, written, &types)?;
         // Values without an order have no least and no greatest.
-        if let ("min" | "max", [one]) = (name, arguments.as_slice())
+        if own.is_none()
+            && let ("min" | "max", [one]) = (name, arguments.as_slice())
             && self.check_ordered(&one.ty).is_err()
         {
             return Err(unresolved(name, &types, Unresolved::None));
         }
-        let resolved = resolve_function(&fitting, &types);
+        let resolved = match own {
+            Some(own) => Ok(own),
+            None => resolve_function(&fitting, &types),
+        };
         let resolved = resolved.map_err(|why| match (why, written.star) {
             (Unresolved::None, false) if arguments.is_empty() && name == "count" => Error::new(
                 "42809",
@@ -1172,6 +1203,43 @@ impl Binder<'_> {
             order,
             returns: resolved.returns,
         })
+    }
+
+    /// The created aggregate that a call means; `None` if it means another.
+    fn own_aggregate(
+        &mut self,
+        name: &str,
+        written: &Written<'_>,
+        types: &[Type],
+    ) -> Result<Option<Resolved<Aggregate>>> {
+        if written.own.is_empty() {
+            return Ok(None);
+        }
+        let found = match resolve_function(&written.own, types) {
+            Ok(found) => found,
+            Err(_) if !catalogue().aggregates(name).is_empty() => return Ok(None),
+            Err(why) => return Err(unresolved(name, types, why)),
+        };
+        if types.is_empty() && !written.star {
+            let message =
+                format!("{name}(*) must be used to call a parameterless aggregate function");
+            return Err(Error::new("42809", message));
+        }
+        let given = found.parameters.iter().zip(types);
+        let parameters: Vec<Type> = given
+            .map(|(to, ty)| match (to.is_pseudo(), ty) {
+                (false, _) => to.clone(),
+                (true, Type::Unknown) => Type::Text,
+                (true, ty) => ty.clone(),
+            })
+            .collect();
+        let (function, returns) =
+            self.compiled_aggregate(&found.function, &parameters, &found.returns)?;
+        Ok(Some(Resolved {
+            function,
+            parameters,
+            returns,
+        }))
     }
 
     /// The error for an ordered-set aggregate without WITHIN GROUP, or another with it.
@@ -1409,7 +1477,7 @@ impl Binder<'_> {
                 match resolve_function(windows, &types) {
                     Ok(_) => Some(()),
                     // An aggregate may have the name, too.
-                    Err(_) if !aggregates.is_empty() => None,
+                    Err(_) if !aggregates.is_empty() || !written.own.is_empty() => None,
                     Err(why) => return Err(unresolved(name, &types, why)),
                 }
             }
@@ -1460,7 +1528,7 @@ impl Binder<'_> {
                 returns: resolved.returns,
             });
         }
-        if catalogue().aggregates(name).is_empty() {
+        if aggregates.is_empty() && written.own.is_empty() {
             let types = types_of(&self.positional(written)?);
             let all = catalogue();
             if resolve_function(all.functions(name), &types).is_err()

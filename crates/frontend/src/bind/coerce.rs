@@ -82,13 +82,15 @@ impl Binder<'_> {
             };
             let parts = parts.into_iter().zip(fields.iter());
             let parts = parts.map(|(part, (_, ty))| self.coerce(part, ty, how));
-            return Ok(Expr::new(
-                ExprKind::Row(parts.collect::<Result<_>>()?),
-                to.clone(),
-            ));
+            let parts = parts.collect::<Result<_>>()?;
+            return self.with_domains_of_fields(Expr::new(ExprKind::Row(parts), to.clone()));
         }
         let cast = self.cast(&from, to, how)?;
-        self.cast_by(expr, to, cast)
+        let made = self.cast_by(expr, to, cast)?;
+        match from.base() == to.base() {
+            true => Ok(made),
+            false => self.with_domains_of_fields(made),
+        }
     }
 
     /// The cast between two types in a context.
@@ -257,7 +259,8 @@ impl Binder<'_> {
             }
         }
         let parameter = Expr::new(ExprKind::Parameter(number), ty);
-        self.coerce(parameter, to, Coercion::Implicit)
+        let parameter = self.coerce(parameter, to, Coercion::Implicit)?;
+        self.with_domains_of_fields(parameter)
     }
 
     /// An expression whose type is known: a literal without context is a text.

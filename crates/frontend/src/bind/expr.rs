@@ -846,6 +846,9 @@ impl Binder<'_> {
         };
         match kind {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
+            CastKind::TryCast | CastKind::SafeCast if self.has_domains(&to)? => {
+                Err(Error::unsupported("TRY_CAST to a domain is not supported"))
+            }
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
         }
     }

@@ -1,13 +1,14 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join,
-    JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
-    TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod, TableSampleQuantity,
-    TableSampleUnit, TableWithJoins,
+    BinaryOperator, DataType, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator,
+    Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef,
+    TableFactor, TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod,
+    TableSampleQuantity, TableSampleUnit, TableWithJoins,
 };
 
 use super::call::in_order;
+use super::domain::Written;
 use super::function::{Called, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
@@ -21,7 +22,7 @@ use crate::plan::{
     Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, SortKey, TableCall,
 };
 use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call};
-use crate::types::Type;
+use crate::types::{FieldDomain, Fields, Type};
 
 impl Seen {
     /// Where the columns in sight are among all of a relation.
@@ -886,20 +887,20 @@ impl Binder<'_> {
     }
 
     /// The columns of a column definition list behind an alias.
-    fn definitions(&self, columns: &[TableAliasColumnDef]) -> Result<Vec<(String, Type)>> {
-        let mut all = Vec::with_capacity(columns.len());
+    fn definitions(&self, columns: &[TableAliasColumnDef]) -> Result<Fields> {
+        let mut all = Definitions::default();
         for TableAliasColumnDef { name, data_type } in columns {
             let Some(written) = data_type else {
                 return Err(Error::new("42601", "a column of the list has no type"));
             };
-            add_definition(&mut all, name, written_type(written, self.catalog)?)?;
+            self.define(&mut all, name, written)?;
         }
-        Ok(all)
+        Ok(all.fields())
     }
 
     /// The columns of a column definition list in ROWS FROM.
-    fn defined(&self, columns: &[FunctionArg]) -> Result<Vec<(String, Type)>> {
-        let mut all = Vec::with_capacity(columns.len());
+    fn defined(&self, columns: &[FunctionArg]) -> Result<Fields> {
+        let mut all = Definitions::default();
         for column in columns {
             let (name, data_type) = match column {
                 FunctionArg::Named {
@@ -914,9 +915,25 @@ impl Binder<'_> {
                 } => (name, data_type),
                 _ => return Err(Error::internal("a column definition that is none")),
             };
-            add_definition(&mut all, name, written_type(data_type, self.catalog)?)?;
+            self.define(&mut all, name, data_type)?;
         }
-        Ok(all)
+        Ok(all.fields())
+    }
+
+    fn define(&self, all: &mut Definitions, name: &Ident, written: &DataType) -> Result<()> {
+        let folded = fold(name);
+        if all.columns.iter().any(|(known, _)| *known == folded) {
+            return Err(Error::new(
+                "42701",
+                format!("column name \"{folded}\" specified more than once"),
+            )
+            .at(place(name)));
+        }
+        let domain = self.domain(written)?;
+        all.domains.push(domain.map(Written::of_field));
+        all.columns
+            .push((folded, written_type(written, self.catalog)?));
+        Ok(())
     }
 
     fn called_in_from(
@@ -1030,7 +1047,11 @@ impl Binder<'_> {
                 .iter()
                 .any(|column| matches!(column.ty, Type::Record(_)));
         let by_alias = by_alias && !is_record;
-        let plan = self.spread(plan);
+        // The fields of a value are the columns already.
+        let plan = match scalar_type {
+            Some(_) => plan,
+            None => self.spread(plan)?,
+        };
         let columns = plan.columns();
         let mut scoped = scope_columns(&columns);
         // The only column of a function has the name of its alias.
@@ -1146,15 +1167,15 @@ impl Binder<'_> {
     }
 
     /// A plan with the fields of its records as columns.
-    fn spread(&mut self, plan: Plan) -> Plan {
+    fn spread(&mut self, plan: Plan) -> Result<Plan> {
         let columns = plan.columns();
         let is_record = |column: &Column| matches!(column.ty, Type::Record(_));
         if !columns.iter().any(is_record) {
-            return plan;
+            return Ok(plan);
         }
         let mut items = Vec::new();
         for column in columns {
-            let value = column.reference();
+            let value = self.with_domains_of_fields(column.reference())?;
             match &column.ty {
                 Type::Record(fields) => {
                     for (at, (name, ty)) in fields.iter().enumerate() {
@@ -1166,17 +1187,17 @@ impl Binder<'_> {
                 _ => items.push((column, value)),
             }
         }
-        Plan::Project {
+        Ok(Plan::Project {
             input: Box::new(plan),
             items,
-        }
+        })
     }
 
     fn table_function(
         &mut self,
         name: &ObjectName,
         args: &[FunctionArg],
-        defined: Option<Vec<(String, Type)>>,
+        defined: Option<Fields>,
     ) -> Result<Functioned> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
@@ -1190,7 +1211,8 @@ impl Binder<'_> {
         let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
         if tables.is_empty() && own.is_empty() && is_called_elsewhere(&last) {
             let value = self.called_value(name, args)?;
-            return Ok(Functioned::Value(of_columns(value, defined)?, last));
+            let value = self.with_domains_of_fields(of_columns(value, defined)?)?;
+            return Ok(Functioned::Value(value, last));
         }
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
         let mut is_spread = false;
@@ -1250,6 +1272,13 @@ impl Binder<'_> {
             if open && defined.is_none() {
                 return Err(needs_columns().at(position));
             }
+            if let Some(columns) = &defined
+                && (0..columns.len()).any(|at| columns.domain(at).is_some())
+            {
+                let message = "domains in the column definition list of a function whose body is \
+                               SQL are not supported";
+                return Err(Error::unsupported(message).at(position));
+            }
             let called =
                 self.sql_call(&last, &own, arguments, named, defined.as_deref(), is_spread);
             let called = called.map_err(|error| error.at(position))?;
@@ -1280,7 +1309,16 @@ impl Binder<'_> {
             ))
             .at(position));
         }
+        let first = match args.first() {
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+            _ => None,
+        };
+        let filled = self.filled_domain(&last, first.as_ref())?;
         if !tables.is_empty() {
+            if filled.is_some() {
+                let message = format!("{last} of a domain in FROM is not supported");
+                return Err(Error::unsupported(message).at(position));
+            }
             let arguments =
                 in_order(&last, arguments, named).map_err(|error| error.at(position))?;
             let call = self.table_call(&last, tables, arguments);
@@ -1289,7 +1327,7 @@ impl Binder<'_> {
                 |column: &Column| matches!(&column.ty, Type::Record(fields) if fields.is_empty());
             match (call.columns.as_mut_slice(), defined) {
                 ([only], Some(columns)) if is_record(only) => {
-                    only.ty = Type::Record(columns.into_iter().collect());
+                    only.ty = Type::Record(columns);
                 }
                 ([only], None) if is_record(only) => return Err(needs_columns().at(position)),
                 (_, Some(_)) => return Err(takes_no_columns()),
@@ -1300,7 +1338,11 @@ impl Binder<'_> {
         let value = self
             .function(&last, arguments)
             .map_err(|error| error.at(position))?;
-        Ok(Functioned::Value(of_columns(value, defined)?, last))
+        let mut value = of_columns(value, defined)?;
+        if let Some(domain) = filled {
+            value = self.of_domain(value, &domain)?;
+        }
+        Ok(Functioned::Value(self.with_domains_of_fields(value)?, last))
     }
 
     /// A function in FROM that gives one value, as it is called elsewhere.
@@ -1523,17 +1565,18 @@ fn calls_of<'q>(name: &'q ObjectName, args: &'q [FunctionArg]) -> Result<Vec<Cal
     Ok(calls)
 }
 
-fn add_definition(all: &mut Vec<(String, Type)>, name: &Ident, ty: Type) -> Result<()> {
-    let folded = fold(name);
-    if all.iter().any(|(known, _)| *known == folded) {
-        return Err(Error::new(
-            "42701",
-            format!("column name \"{folded}\" specified more than once"),
-        )
-        .at(place(name)));
+/// The columns of a column definition list.
+#[derive(Default)]
+struct Definitions {
+    columns: Vec<(String, Type)>,
+    domains: Vec<Option<FieldDomain>>,
+}
+
+impl Definitions {
+    fn fields(self) -> Fields {
+        let fields: Fields = self.columns.into_iter().collect();
+        fields.with_domains(self.domains)
     }
-    all.push((folded, ty));
-    Ok(())
 }
 
 /// Whether a function of one value, or what looks like one, is called in FROM as elsewhere.
@@ -1549,7 +1592,7 @@ fn is_called_elsewhere(name: &str) -> bool {
 }
 
 /// A record with the columns of a definition list.
-fn of_columns(mut value: Expr, defined: Option<Vec<(String, Type)>>) -> Result<Expr> {
+fn of_columns(mut value: Expr, defined: Option<Fields>) -> Result<Expr> {
     let Some(columns) = defined else {
         return Ok(value);
     };
@@ -1559,7 +1602,7 @@ fn of_columns(mut value: Expr, defined: Option<Vec<(String, Type)>>) -> Result<E
     let same = fields.len() == columns.len()
         && fields
             .iter()
-            .zip(&columns)
+            .zip(columns.iter())
             .all(|((_, a), (_, b))| a.base() == b.base());
     if !same {
         return Err(Error::new(
@@ -1567,7 +1610,7 @@ fn of_columns(mut value: Expr, defined: Option<Vec<(String, Type)>>) -> Result<E
             "function return row and query-specified return row do not match",
         ));
     }
-    value.ty = Type::Record(columns.into_iter().collect());
+    value.ty = Type::Record(columns);
     Ok(value)
 }
 

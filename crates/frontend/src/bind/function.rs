@@ -357,6 +357,37 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether the function is strict that a call with some types means, and its parameters.
+    ///
+    /// # Errors
+    /// `42883` and `42725` if there is none, or are several.
+    pub(super) fn told_of(
+        &self,
+        name: &str,
+        functions: &[Arc<SqlFunction>],
+        types: &[Type],
+    ) -> Result<(bool, Vec<Type>)> {
+        let known = catalogue().functions(name).iter();
+        let own = functions
+            .iter()
+            .filter_map(|one| Callable::of(one, types.len(), &[], false));
+        let mut overloads: Vec<Arc<Callable>> = own.map(Arc::new).collect();
+        if overloads.is_empty() {
+            overloads.extend(known.map(|one| Arc::new(Callable::Known(Arc::clone(one)))));
+        }
+        let found = resolve_function(&overloads, types);
+        let found = found.map_err(|why| unresolved(name, types, why))?;
+        let (strict, declared) = match found.function.as_ref() {
+            Callable::Known(function) => (function.strict, function.parameters.clone()),
+            Callable::Sql {
+                function,
+                parameters,
+                ..
+            } => (function.strict, parameters.clone()),
+        };
+        Ok((strict, declared))
+    }
+
     /// A call of a function with arguments at their places.
     fn sql_called(
         &mut self,
@@ -448,7 +479,7 @@ impl Binder<'_> {
     }
 
     /// Something bound without the names around it.
-    fn alone<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn alone<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let scopes = std::mem::take(&mut self.scopes);
         let named = std::mem::take(&mut self.named);
         let targets = std::mem::take(&mut self.targets);

@@ -29,6 +29,7 @@
 mod call;
 mod coerce;
 mod columns;
+mod created;
 mod cycle;
 mod domain;
 mod expr;
@@ -60,6 +61,7 @@ use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
 use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
+use crate::functions::aggregates::Aggregate;
 use crate::functions::objects::{NoObjects, Objects};
 use crate::functions::{Scalar, Session, TableFunction};
 use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
@@ -69,6 +71,7 @@ use crate::types::Type;
 use scope::{NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
+pub use created::{FunctionName, SqlAggregate};
 pub use domain::Domain;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use naming::name_of_expression;
@@ -191,6 +194,14 @@ pub trait Catalog {
         Ok(Vec::new())
     }
 
+    /// Aggregates of a name that were created.
+    ///
+    /// # Errors
+    /// Missing rights, and those of reading them.
+    fn sql_aggregates(&self, _schema: Option<&str>, _name: &str) -> Result<Vec<Arc<SqlAggregate>>> {
+        Ok(Vec::new())
+    }
+
     /// A relation that a function of the caller's gives for constants, some by the names of
     /// parameters.
     ///
@@ -265,6 +276,11 @@ pub struct Binder<'a> {
     /// Further functions made for this statement, by what they do and for which types: those of
     /// VARIADIC and comparisons of records.
     shared: HashMap<(String, Vec<Type>), Arc<Scalar>>,
+    /// Created aggregates of this statement by what they are and for which types, and the types
+    /// of their results.
+    created: HashMap<(String, Vec<Type>), (Arc<Aggregate>, Type)>,
+    /// Functions of aggregates around.
+    within: usize,
     /// Nodes of expressions that were copied.
     copied: usize,
     /// Whether errors of unknown names look for like names.
@@ -314,6 +330,8 @@ impl<'a> Binder<'a> {
             dated: false,
             subqueries: 0,
             made: HashMap::new(),
+            created: HashMap::new(),
+            within: 0,
             shared: HashMap::new(),
             copied: 0,
             hints: true,

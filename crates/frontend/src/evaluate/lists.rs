@@ -116,6 +116,7 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Inet
             | Type::Cidr
             | Type::MacAddr
+            | Type::Money
             | Type::MacAddr8
     ) || ty.range().is_some_and(|of| !of.has_scales());
     if !is_plain || values.array.data_type() != constants.data_type() {

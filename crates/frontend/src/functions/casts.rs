@@ -24,6 +24,7 @@ use arrow_array::{Array, ArrayRef};
 use super::kernel::{Call, Column, Kernel, Str, repeated, w1};
 use super::{Cast, Catalogue, Context, cast_between, scalar};
 use crate::error::{Error, Result};
+use crate::types::arrays::Arrays;
 use crate::types::{EnumType, RangeOf, Type};
 
 /// Bytes that a NAME has at most.
@@ -74,6 +75,7 @@ pub(super) fn register(c: &mut Catalogue) {
         Type::Inet,
         Type::Cidr,
         Type::MacAddr,
+        Type::Money,
         Type::MacAddr8,
     ]
     .into_iter()
@@ -157,6 +159,35 @@ pub fn check_length<'a>(ty: &Type, text: &'a str) -> Result<Cow<'a, str>> {
         }
     }
     cut(ty, text)
+}
+
+/// Checks the lengths of texts and bit strings, in arrays and records, too: casts cut them, what
+/// stores or reads them does not.
+///
+/// # Errors
+/// `22001` for one that is too long by more than blanks, `22026` for a BIT(n) of another length.
+pub fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
+    match to {
+        Type::Array(element) => {
+            let arrays = Arrays::read(array);
+            arrays.map_or(Ok(()), |arrays| must_fit(arrays.values(), element))
+        }
+        Type::Record(fields) => {
+            let columns = array.as_struct_opt().into_iter();
+            let columns = columns.flat_map(|record| record.columns());
+            let mut pairs = columns.zip(fields.iter());
+            pairs.try_for_each(|(column, (_, ty))| must_fit(column, ty))
+        }
+        Type::Bit(_) | Type::VarBit(_) => {
+            let mut texts = array.as_string_view_opt().into_iter().flatten().flatten();
+            texts.try_for_each(|bits| super::bits::check_length(to, bits))
+        }
+        Type::Varchar(Some(_)) | Type::Char(Some(_)) => {
+            let mut texts = array.as_string_view_opt().into_iter().flatten().flatten();
+            texts.try_for_each(|text| check_length(to, text).map(|_| ()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The first characters of a text.

@@ -104,7 +104,13 @@ pub(super) fn register(c: &mut Catalogue) {
         ] {
             add(left, right, texts(op));
         }
-        for ty in [Type::Bytea, Type::Inet, Type::MacAddr, Type::MacAddr8] {
+        for ty in [
+            Type::Bytea,
+            Type::Inet,
+            Type::MacAddr,
+            Type::MacAddr8,
+            Type::Money,
+        ] {
             add(ty.clone(), ty, bytes(op));
         }
         add(

@@ -31,6 +31,7 @@ mod formatting;
 mod json;
 mod keywords;
 mod math;
+mod money;
 mod network;
 mod numeric;
 pub mod objects;
@@ -39,12 +40,14 @@ mod printf;
 mod ranges;
 pub mod records;
 mod series;
+mod steps;
 mod strings;
 mod system;
 
 pub mod aggregates;
 pub mod windows;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -54,7 +57,8 @@ use crate::types::{RangeOf, Type};
 use kernel::Kernel;
 
 pub use binary::read_bytes;
-pub use bits::{check_length as check_bits, of_hex as bits_of_hex};
+pub use bits::of_hex as bits_of_hex;
+pub use casts::must_fit;
 pub use keywords::is_unreserved;
 pub use numeric::read_oid;
 pub use ranges::read_text as read_range;
@@ -316,7 +320,7 @@ pub struct Catalogue {
     operators: HashMap<&'static str, Vec<Arc<Scalar>>>,
     casts: HashMap<(Type, Type), Cast>,
     tables: HashMap<&'static str, Vec<Arc<TableFunction>>>,
-    aggregates: HashMap<&'static str, Vec<Arc<aggregates::Aggregate>>>,
+    aggregates: HashMap<Cow<'static, str>, Vec<Arc<aggregates::Aggregate>>>,
     windows: HashMap<&'static str, Vec<Arc<windows::WindowFunction>>>,
 }
 
@@ -388,7 +392,7 @@ impl Catalogue {
 
     /// Adds an aggregate.
     pub fn add_aggregate(&mut self, aggregate: aggregates::Aggregate) {
-        let name = aggregate.name;
+        let name = aggregate.name.clone();
         self.aggregates
             .entry(name)
             .or_default()
@@ -469,9 +473,12 @@ impl Catalogue {
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         let scalars = self.functions.keys().chain(self.tables.keys());
         scalars
-            .chain(self.aggregates.keys())
             .chain(self.windows.keys())
             .copied()
+            .chain(self.aggregates.keys().filter_map(|name| match name {
+                Cow::Borrowed(name) => Some(*name),
+                Cow::Owned(_) => None,
+            }))
     }
 }
 
@@ -479,7 +486,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 23] = [
+const CHAPTERS: [(&str, Register); 25] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -488,6 +495,8 @@ const CHAPTERS: [(&str, Register); 23] = [
     ("Binary strings", binary::register),
     ("Bit strings", bits::register),
     ("Network addresses", network::register),
+    ("Money", money::register),
+    ("Steps of aggregates", steps::register),
     ("Patterns", patterns::register),
     ("Format", format::register),
     ("Formatting of numbers", formatting::register),

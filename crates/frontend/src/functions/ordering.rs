@@ -68,7 +68,7 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::Interval => natural::<Span>(),
         Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
         Type::Uuid => natural::<Uuid>(),
-        Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => {
+        Type::Bytea | Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => {
             natural::<Bytes>()
         }
         Type::Range(of) | Type::Multirange(of) => {

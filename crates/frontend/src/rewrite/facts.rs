@@ -80,11 +80,11 @@ pub(crate) fn plan_may_fail(plan: &Plan) -> bool {
             .chain(offset)
             .all(|expr| expr.literal().is_some()),
         Plan::Aggregate { calls, .. } => calls.iter().any(|(_, call)| {
-            let name = call.function.name;
+            let name = &*call.function.name;
             let counted = matches!(name, "count" | "min" | "max" | "bool_and" | "bool_or");
             let plain = |expr: &Expr| !matches!(expr.ty, Type::Float4 | Type::Float8);
             let summed = matches!(name, "sum" | "avg") && call.arguments.iter().all(plain);
-            !counted && !summed
+            call.function.ordered || !counted && !summed
         }),
         Plan::Window { calls, .. } => calls.iter().any(|(_, call)| match &call.kind {
             WindowKind::Function(function) => !is_ranking(function),
@@ -184,7 +184,7 @@ pub(super) fn is_exact(ty: &Type) -> bool {
         | Type::Name
         | Type::Enum(_) => true,
         Type::Bytea | Type::Uuid | Type::Date => true,
-        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
+        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
         Type::Range(of) | Type::Multirange(of) => !of.has_scales(),
         Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
         Type::Array(element) => is_exact(element),

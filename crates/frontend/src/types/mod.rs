@@ -15,6 +15,7 @@
 //! | BYTEA | `BinaryView` |
 //! | INET, CIDR, MACADDR, MACADDR8 | `BinaryView`, of bytes in the order of the values ([`network`](crate::values::network)) |
 //! | ranges, multiranges | `BinaryView`, of bytes in the order of the values ([`range`](crate::values::range)) |
+//! | MONEY | `BinaryView`, of eight bytes in the order of the values ([`money`](crate::values::money)) |
 //! | BIT, BIT VARYING | `Utf8View`: zeros and ones, whose order as texts is theirs |
 //! | DATE | `Date32` |
 //! | TIME | `Time64(Microsecond)` |
@@ -63,6 +64,17 @@ pub struct EnumType {
     pub number: i64,
 }
 
+/// The domain that values of a field, or the elements of its arrays, are of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FieldDomain {
+    /// The schema of the domain, if it is known.
+    pub schema: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Whether the field has arrays of it.
+    pub of_elements: bool,
+}
+
 /// The fields of a record, with the name of its type if it has one: a table's rows and values
 /// of composite types do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +82,8 @@ pub struct Fields {
     name: Option<Arc<str>>,
     number: i64,
     fields: Arc<[(String, Type)]>,
+    /// The domains of the fields; none at all where no field is of one.
+    domains: Arc<[Option<FieldDomain>]>,
 }
 
 impl Fields {
@@ -79,6 +93,25 @@ impl Fields {
         self.name = Some(Arc::from(name));
         self.number = number;
         self
+    }
+
+    /// The fields with the domains that they are of, one or none for each.
+    #[must_use]
+    pub fn with_domains(mut self, domains: Vec<Option<FieldDomain>>) -> Fields {
+        if domains.iter().any(Option::is_some) {
+            self.domains = domains.into();
+        }
+        self
+    }
+
+    /// Whether any of the fields is of a domain.
+    pub fn has_domains(&self) -> bool {
+        !self.domains.is_empty()
+    }
+
+    /// The domain that a field, counted from 0, is of.
+    pub(crate) fn domain(&self, at: usize) -> Option<&FieldDomain> {
+        self.domains.get(at)?.as_ref()
     }
 
     /// The number of the type in the catalog; 0 if it has none.
@@ -115,6 +148,7 @@ impl From<Arc<[(String, Type)]>> for Fields {
             name: None,
             number: 0,
             fields,
+            domains: Arc::default(),
         }
     }
 }
@@ -131,6 +165,7 @@ impl FromIterator<(String, Type)> for Fields {
             name: None,
             number: 0,
             fields: fields.into_iter().collect(),
+            domains: Arc::default(),
         }
     }
 }
@@ -180,6 +215,8 @@ pub enum Type {
     Range(RangeOf),
     /// A set of values of a type, as ranges that do not touch each other.
     Multirange(RangeOf),
+    /// MONEY, of hundredths.
+    Money,
     /// DATE.
     Date,
     /// TIME, with digits of seconds.
@@ -389,6 +426,7 @@ impl Type {
             | Type::Float4
             | Type::Float8
             | Type::Numeric(_)
+            | Type::Money
             | Type::Oid
             | Type::Reg(_) => Category::Number,
             Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name => Category::String,
@@ -438,7 +476,7 @@ impl Type {
 
     /// Whether values are numbers.
     pub fn is_number(&self) -> bool {
-        self.category() == Category::Number
+        self.category() == Category::Number && *self != Type::Money
     }
 
     /// Whether values are texts of the string category.
@@ -464,6 +502,7 @@ impl Type {
             | Type::Cidr
             | Type::MacAddr
             | Type::MacAddr8
+            | Type::Money
             | Type::Range(_)
             | Type::Multirange(_) => DataType::BinaryView,
             Type::Date => DataType::Date32,
@@ -546,6 +585,7 @@ impl Type {
             Type::VarBit(_) => "bit varying",
             Type::Inet => "inet",
             Type::Cidr => "cidr",
+            Type::Money => "money",
             Type::MacAddr => "macaddr",
             Type::MacAddr8 => "macaddr8",
             Type::Range(of) => of.range_name(),

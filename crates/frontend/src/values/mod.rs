@@ -6,6 +6,7 @@ pub mod datetime;
 pub mod float;
 mod interval;
 pub mod json;
+pub mod money;
 pub mod network;
 pub(crate) mod numeric;
 pub mod range;

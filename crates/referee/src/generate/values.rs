@@ -70,7 +70,8 @@ pub(super) fn column_type(random: &mut Random) -> Type {
         },
         _ => match random.below(5) {
             0 => Cidr,
-            1 => MacAddr,
+            1 if random.percent(50) => MacAddr,
+            1 => Money,
             2 => Inet.array(),
             _ => Inet,
         },
@@ -297,6 +298,7 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "2001:db8::/32",
         ])),
         Cidr => quoted(random.word(&["10.0.0.0/8", "10.1.0.0/16", "192.168.1.0/24", "::/0"])),
+        Money => quoted(random.word(&["$0.00", "1", "-$5.50", "$1,234.56", "99999999.99"])),
         MacAddr | MacAddr8 => quoted(random.word(&[
             "08:00:2b:01:02:03",
             "00:00:00:00:00:00",

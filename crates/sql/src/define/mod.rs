@@ -42,10 +42,11 @@ pub(crate) enum Definition {
         name: String,
         change: CompositeChange,
     },
-    /// ALTER FUNCTION; without the types of parameters for the only one of a name.
+    /// ALTER FUNCTION or AGGREGATE; without the types of parameters for the only one of a name.
     AlterFunction {
         name: String,
         parameters: Option<Vec<String>>,
+        is_aggregate: bool,
         change: FunctionChange,
     },
     /// DROP TYPE, or DROP DOMAIN.

@@ -61,7 +61,11 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         ("ALTER", "FUNCTION" | "ROUTINE") => {
             skip(parser, 2);
-            alter_function(parser)?
+            alter_function(parser, false)?
+        }
+        ("ALTER", "AGGREGATE") => {
+            skip(parser, 2);
+            alter_function(parser, true)?
         }
         ("ALTER", "SEQUENCE") => {
             skip(parser, 2);
@@ -558,10 +562,14 @@ fn change(parser: &mut Parser<'_>) -> Read<DomainChange> {
     })
 }
 
-fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
+fn alter_function(parser: &mut Parser<'_>, is_aggregate: bool) -> Read<Definition> {
     let name = parser.parse_object_name(false)?.to_string();
     let parameters = match parser.consume_token(&Token::LParen) {
         false => None,
+        true if parser.consume_token(&Token::Mul) => {
+            parser.expect_token(&Token::RParen)?;
+            Some(Vec::new())
+        }
         true => {
             let all = parser.parse_comma_separated0(parameter, Token::RParen)?;
             parser.expect_token(&Token::RParen)?;
@@ -600,6 +608,7 @@ fn alter_function(parser: &mut Parser<'_>) -> Read<Definition> {
     Ok(Definition::AlterFunction {
         name,
         parameters,
+        is_aggregate,
         change,
     })
 }

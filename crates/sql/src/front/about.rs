@@ -515,6 +515,7 @@ pub(super) fn functions(
             let name = name.unwrap_or_default();
             let whole = name == "pg_get_functiondef";
             let own: HashMap<i64, String> = routines::all(relations)
+                .filter(|(_, one)| one.aggregation.is_none())
                 .filter_map(|(schema, one)| {
                     let text = match whole {
                         true => Some(routines::definition(schema, &one)),

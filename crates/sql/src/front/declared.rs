@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use freestone_frontend::bind::Domain;
-use freestone_frontend::types::{EnumType, Fields, Type};
+use freestone_frontend::types::{EnumType, FieldDomain, Fields, Type};
 use freestone_storage::{
     Attribute, Catalog, Column, ColumnType, Label, TypeId, UserType, UserTypeKind,
 };
@@ -78,13 +78,41 @@ fn composite(
     known: &UserType,
     fields: &[Attribute],
 ) -> Type {
-    let fields = fields.iter().map(|field| {
+    let types = fields.iter().map(|field| {
         let ty = type_of_stored(catalog, &field.column());
         (field.name.clone(), ty)
     });
-    let fields: Fields = fields.collect();
+    let types: Fields = types.collect();
+    let domains = fields
+        .iter()
+        .map(|field| domain_of_field(catalog, &field.column()));
     let number = type_number(known.id);
-    Type::Record(fields.with_name(&shown_type(schema, name), number))
+    Type::Record(
+        types
+            .with_domains(domains.collect())
+            .with_name(&shown_type(schema, name), number),
+    )
+}
+
+/// The domain that the values of a field, or the elements of its arrays, are of.
+fn domain_of_field(catalog: &Catalog, field: &Column) -> Option<FieldDomain> {
+    let (schema, name, known) = catalog.type_by_id(field.declared?)?;
+    matches!(known.kind, UserTypeKind::Domain(_)).then(|| FieldDomain {
+        schema: Some(schema.to_owned()),
+        name: name.to_owned(),
+        of_elements: has_arrays_of_domain(catalog, field),
+    })
+}
+
+/// Whether records of a type, or those in its values, have fields of domains.
+pub(crate) fn has_domains(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element) => has_domains(element),
+        Type::Record(fields) => {
+            fields.has_domains() || fields.iter().any(|(_, ty)| has_domains(ty))
+        }
+        _ => false,
+    }
 }
 
 /// A created type's name as `format_type` writes it.

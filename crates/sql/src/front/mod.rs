@@ -35,7 +35,7 @@ use crate::session::{OwnOptions, Requests};
 pub(crate) use about::view_definitions;
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
-    is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
+    has_domains, is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
 };
 pub(crate) use deparse::{deparsed, pretty};
 pub(crate) use expression::{

@@ -10,7 +10,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
 use freestone_frontend::bind::{
-    Catalog, Domain, Found, PartColumn, Parts, Seen, SqlFunction, View,
+    Catalog, Domain, Found, PartColumn, Parts, Seen, SqlAggregate, SqlFunction, View,
 };
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Scalar, TableFunction};
@@ -54,6 +54,7 @@ pub(crate) struct Names<'a> {
     numbers: OnceCell<Arc<Numbers>>,
     /// Functions whose body is SQL, by schema and name.
     functions: RefCell<HashMap<(String, String), SqlFunctions>>,
+    aggregates: RefCell<HashMap<(String, String), Vec<Arc<SqlAggregate>>>>,
 }
 
 impl<'a> Names<'a> {
@@ -62,6 +63,7 @@ impl<'a> Names<'a> {
             relations,
             numbers: OnceCell::new(),
             functions: RefCell::default(),
+            aggregates: RefCell::default(),
         }
     }
 
@@ -509,6 +511,42 @@ impl Catalog for Names<'_> {
             rights.use_schema(snapshot, schema).map_err(front_error)?;
         }
         self.functions.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn sql_aggregates(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> FrontResult<Vec<Arc<SqlAggregate>>> {
+        let schema = match (schema, self.relations.path()) {
+            (None, Some(path)) => {
+                let mut all = Vec::new();
+                for schema in path {
+                    all.extend(self.sql_aggregates(Some(schema), name)?);
+                }
+                return Ok(all);
+            }
+            (None | Some(PUBLIC), _) => DEFAULT_SCHEMA,
+            (Some(schema), _) => schema,
+        };
+        let snapshot = &self.relations.snapshot;
+        if snapshot.functions(schema).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let key = (schema.to_owned(), name.to_owned());
+        if let Some(known) = self.aggregates.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = routine::aggregates(snapshot, (schema, name), self, |signature| {
+            !self.relations.is_without_function(schema, signature)
+        });
+        let found = found.map_err(front_error)?;
+        if !found.is_empty() {
+            let rights = self.relations.rights();
+            rights.use_schema(snapshot, schema).map_err(front_error)?;
+        }
+        self.aggregates.borrow_mut().insert(key, found.clone());
         Ok(found)
     }
 

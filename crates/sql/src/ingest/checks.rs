@@ -16,6 +16,7 @@ use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::names::quoted;
 use crate::partition::Membership;
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::types::type_held;
@@ -35,6 +36,8 @@ pub(crate) struct Checks {
     declared: Vec<Declared>,
     /// Columns of composite types, or of arrays of them, and their types.
     records: Vec<(usize, Type)>,
+    /// Casts of such columns to their types, which check the domains of fields.
+    of_domains: Vec<Arc<dyn PhysicalExpr>>,
     /// The test for rows of a partition.
     membership: Membership,
 }
@@ -102,6 +105,13 @@ impl Checks {
             }
             let ty = front::type_of_stored(expressions.snapshot, column);
             if let Type::Record(_) = ty.innermost() {
+                if front::has_domains(&ty) {
+                    let name = front::full_name_of_type(expressions.snapshot, &ty);
+                    let column = quoted(&column.name);
+                    let cast = parse_expr(&format!("CAST(CAST({column} AS text) AS {name})"))?;
+                    let cast = expressions.compiled(&cast, &columns)?;
+                    all.of_domains.push(cast);
+                }
                 all.records.push((at, ty));
             }
             if let Some(declared) = Declared::of(expressions, at, column, &columns)? {
@@ -157,6 +167,9 @@ impl Checks {
     pub(crate) fn check(&self, rows: &RecordBatch) -> Result<()> {
         for declared in &self.declared {
             declared.check(rows)?;
+        }
+        for cast in &self.of_domains {
+            cast.evaluate(rows)?;
         }
         for (name, condition) in &self.conditions {
             if let Some(row) = failed(condition, name, rows)? {

@@ -115,9 +115,9 @@ impl Lowering {
                 kind,
             }))
         };
-        if matches!(function.name, "min" | "max") {
+        if matches!(&*function.name, "min" | "max") {
             let typed = self.expr(argument)?;
-            let function = match function.name {
+            let function = match &*function.name {
                 "min" => min_max::min_udaf(),
                 _ => min_max::max_udaf(),
             };
@@ -148,7 +148,7 @@ impl Lowering {
         if distinct {
             return Ok(None);
         }
-        match function.name {
+        match &*function.name {
             "sum" => self
                 .sum(argument)
                 .map(|sum| sum.map(|(sum, _)| Found::One(sum))),

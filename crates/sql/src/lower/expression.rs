@@ -133,6 +133,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::Inet
         | Type::Cidr
         | Type::MacAddr
+        | Type::Money
         | Type::MacAddr8
         | Type::Date
         | Type::Time(_)

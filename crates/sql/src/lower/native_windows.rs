@@ -51,7 +51,7 @@ impl Lowering {
             WindowKind::Function(function) => self.native_function(function.name, call)?,
             WindowKind::Aggregate(function) => {
                 // Others cannot take a row back when a frame moves on.
-                let moves = matches!(function.name, "count" | "min" | "max");
+                let moves = matches!(&*function.name, "count" | "min" | "max");
                 if !frame.start_bound.is_unbounded() && !moves {
                     return Ok(None);
                 }

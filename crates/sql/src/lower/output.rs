@@ -223,7 +223,7 @@ fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
-        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 => true,
+        Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
         Type::Range(_) | Type::Multirange(_) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
@@ -247,6 +247,7 @@ fn kind(ty: &Type) -> DataType {
         | Type::Cidr
         | Type::MacAddr
         | Type::MacAddr8
+        | Type::Money
         | Type::Range(_)
         | Type::Multirange(_) => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
@@ -356,7 +357,7 @@ fn shown(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
             return Ok(Arc::new(records));
         }
-        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8, _) => {
+        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money, _) => {
             return as_text(array, ty);
         }
         (Type::Inet, _) => return as_shown(array, ty),

@@ -5,9 +5,10 @@
 //!                  "body":"select a + 1","is_query":true,…}
 //! ```
 //!
-//! `syntax` reads what the grammar does not: macros, and bodies between BEGIN ATOMIC and END.
+//! `aggregate` has aggregates, which are functions, too. `syntax` reads what the grammar does not: macros, and bodies between BEGIN ATOMIC and END.
 //! `block` reads the blocks of DO, and `conditions` has the names of their errors.
 
+mod aggregate;
 pub(crate) mod block;
 mod conditions;
 mod syntax;
@@ -26,10 +27,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
+pub(crate) use aggregate::{ANY, Aggregation, Declaration, aggregates, is_dropped_aggregate};
 pub(crate) use syntax::{ATOMIC, COST, LEAKPROOF, MACRO, ROWS, WINDOW, adapt, parse};
 
 /// A function as it is kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Routine {
     /// Its name.
     pub(crate) name: String,
@@ -82,8 +84,11 @@ pub(crate) struct Routine {
     pub(crate) estimate: Option<f32>,
     /// `i`, `s` or `v`, as in `pg_proc`.
     pub(crate) volatility: String,
-    /// `sql` or `macro`.
+    /// `sql`, `macro` or, of an aggregate, `internal`.
     pub(crate) language: String,
+    /// What makes an aggregate of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) aggregation: Option<Aggregation>,
 }
 
 /// A parameter as it is kept.
@@ -362,7 +367,7 @@ pub(crate) fn functions(
     let all = of_name(catalog, schema, name)?;
     let all = all
         .iter()
-        .filter(|routine| is_there(&routine.signature()))
+        .filter(|routine| routine.aggregation.is_none() && is_there(&routine.signature()))
         .map(|routine| Ok(Arc::new(routine.function(known)?)));
     all.collect()
 }

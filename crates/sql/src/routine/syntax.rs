@@ -33,7 +33,7 @@ pub(crate) const ROWS: &str = "\u{1}rows";
 pub(crate) const ATOMIC: &str = "atomic";
 
 /// Whether the next words are these.
-fn next_are(parser: &Parser<'_>, words: &[&str]) -> bool {
+pub(super) fn next_are(parser: &Parser<'_>, words: &[&str]) -> bool {
     words
         .iter()
         .enumerate()
@@ -45,13 +45,13 @@ fn next_are(parser: &Parser<'_>, words: &[&str]) -> bool {
         })
 }
 
-fn skip(parser: &mut Parser<'_>, count: usize) {
+pub(super) fn skip(parser: &mut Parser<'_>, count: usize) {
     for _ in 0..count {
         parser.next_token();
     }
 }
 
-/// A statement about a macro; `None` for any other.
+/// A statement about a macro or an aggregate; `None` for any other.
 ///
 /// # Errors
 /// Those of the grammar.
@@ -77,7 +77,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError>
         skip(parser, 2);
         return dropped(parser).map(Some);
     }
-    Ok(None)
+    super::aggregate::parse(parser)
 }
 
 fn create(parser: &mut Parser<'_>, or_replace: bool, temporary: bool) -> Result<Ast, ParserError> {
@@ -146,7 +146,7 @@ fn create(parser: &mut Parser<'_>, or_replace: bool, temporary: bool) -> Result<
     }))
 }
 
-fn quoted(text: String) -> Expr {
+pub(super) fn quoted(text: String) -> Expr {
     let text = DollarQuotedString {
         value: text,
         tag: None,

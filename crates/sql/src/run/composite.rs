@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Columns hold records as texts with a value for each field, so that fields neither come nor go
-//! while a column is of the type; names may change at any time. A field of a domain would have
-//! to be checked wherever a record is made, and is refused.
+//! while a column is of the type; names may change at any time. The conditions of domains that
+//! fields are of do not change either then: rows are not searched for records that break them.
 
 use datafusion::sql::sqlparser::ast::{
     DataType as Written, Ident, UserDefinedTypeCompositeAttributeDef,
@@ -67,11 +67,6 @@ impl Run<'_> {
             modifier,
             declared,
         } = self.held(ty)?;
-        let known = declared.and_then(|id| self.snapshot.type_by_id(id));
-        if known.is_some_and(|(_, _, known)| matches!(known.kind, UserTypeKind::Domain(_))) {
-            let message = "a field of a composite type cannot be of a domain";
-            return Err(Error::unsupported(message));
-        }
         if matches!(
             modifier,
             Some(Modifier::Digits { .. } | Modifier::Fields { .. })

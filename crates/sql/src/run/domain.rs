@@ -3,9 +3,10 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_storage::{Column, Domain, DomainCheck, TableSchema, UserTypeKind};
+use freestone_storage::{Catalog, Column, Domain, DomainCheck, TableSchema, TypeId, UserTypeKind};
 
 use super::Run;
+use super::composite::with_users;
 use super::redeclare::written as full_name;
 use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
@@ -198,7 +199,9 @@ impl Run<'_> {
 
     /// Refuses a condition, or without one NOT NULL, that rows do not meet.
     async fn values_must(&self, known: &Known, condition: Option<&str>) -> Result<()> {
-        for id in with_domains_over(&self.snapshot, known.stored.id) {
+        let domains = with_domains_over(&self.snapshot, known.stored.id);
+        must_be_in_no_record(&self.snapshot, &known.name, &domains)?;
+        for id in domains {
             for (table, place) in self.snapshot.columns_of_type(id) {
                 let mut all = self.snapshot.all_tables();
                 let Some((schema, _)) = all.find(|(_, one)| one.id == table.id) else {
@@ -241,6 +244,22 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses a change of domains that fields of records in a column are of.
+fn must_be_in_no_record(catalog: &Catalog, name: &Name, domains: &[TypeId]) -> Result<()> {
+    let users = domains.iter().flat_map(|id| with_users(catalog, *id));
+    for id in users.filter(|id| !domains.contains(id)) {
+        if let Some((table, column)) = catalog.columns_of_type(id).first() {
+            let column = &table.schema.columns[*column].name;
+            let message = format!(
+                "cannot alter type \"{}\" because column \"{}.{column}\" uses it",
+                name.name, table.name
+            );
+            return Err(Error::unsupported(message));
+        }
+    }
+    Ok(())
 }
 
 /// The value that conditions of a domain are about, as a column of the type that it is over.

@@ -13,8 +13,9 @@ use freestone_frontend::types::Type;
 use freestone_storage::{Catalog, Privileges};
 
 use super::Run;
+use super::aggregate::{aggregates_with, shown as in_words};
 use super::create::unknown_schema;
-use super::dependents::{Dependent, cascades, drop_all, may_go};
+use super::dependents::{Dependent, cascades, depended_on, drop_all, may_go};
 use crate::define::{FunctionChange, FunctionOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front::{self, Names, full_name_of_type, session_of, shown_type};
@@ -22,7 +23,8 @@ use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
 use crate::plan::expression::printed;
 use crate::plan::relations::{Relations, Without};
 use crate::routine::{
-    ATOMIC, COST, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW, of_name, type_of,
+    ATOMIC, COST, Declaration, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW,
+    is_dropped_aggregate, of_name, type_of,
 };
 use crate::session::{Notice, Outcome};
 use crate::statement::parse_one;
@@ -31,13 +33,19 @@ impl Run<'_> {
     /// CREATE FUNCTION.
     pub(super) fn create_function(&self, create: &CreateFunction) -> Result<Outcome> {
         let name = table_name(&create.name)?;
-        let routine = self.routine_of(create, &name)?;
+        let routine = match Declaration::of(create)? {
+            Some(declared) => self.aggregate_of(create, &name, &declared)?,
+            None => self.routine_of(create, &name)?,
+        };
+        let is_aggregate = routine.aggregation.is_some();
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let names = Names::new(&relations);
-        let function = routine.function(&names)?;
-        check_polymorphic(&function)?;
+        if !is_aggregate {
+            check_polymorphic(&routine.function(&names)?)?;
+        }
         // A macro's body is looked at where it is called.
-        if routine.language != MACRO {
+        if routine.language != MACRO && !is_aggregate {
+            let function = routine.function(&names)?;
             let session = session_of(&relations);
             Binder::new(&names, &session).check_function(&function)?;
         }
@@ -49,6 +57,13 @@ impl Run<'_> {
                 return Err(unknown_schema(edit.catalog(), &name.schema));
             }
             let all = of_name(edit.catalog(), &name.schema, &name.name)?;
+            let mixed = all
+                .iter()
+                .any(|one| one.aggregation.is_some() != is_aggregate);
+            if mixed && !all.iter().any(|one| one.signature() == signature) {
+                let message = "a function and an aggregate of one name are not supported";
+                return Err(Error::unsupported(message));
+            }
             let is_macro = |one: &Routine| one.language == MACRO;
             // A macro is the only one of its name.
             let other = all.iter().find(|one| {
@@ -65,6 +80,9 @@ impl Run<'_> {
                     );
                     return Err(Error::new("42723", message).at(name.position));
                 }
+                if other.aggregation.is_some() != is_aggregate {
+                    return Err(Error::new("42809", "cannot change routine kind"));
+                }
                 let same = other.returns == routine.returns && other.rows == routine.rows;
                 if !same && routine.language != MACRO {
                     let message = "cannot change return type of existing function";
@@ -77,6 +95,7 @@ impl Run<'_> {
         })?;
         Ok(Outcome::done(match routine.language.as_str() {
             MACRO => "CREATE MACRO",
+            _ if is_aggregate => "CREATE AGGREGATE",
             _ => "CREATE FUNCTION",
         }))
     }
@@ -85,7 +104,7 @@ impl Run<'_> {
     pub(super) fn alter_function(
         &self,
         name: &Name,
-        parameters: Option<&[String]>,
+        (parameters, is_aggregate): (Option<&[String]>, bool),
         change: &FunctionChange,
     ) -> Result<Outcome> {
         let types = parameters.map(|all| {
@@ -94,13 +113,26 @@ impl Run<'_> {
                     .try_with_sql(ty)
                     .and_then(|mut parser| parser.parse_data_type())
                     .map_err(|error| syntax_error(&error))?;
-                self.type_text(&ty)
+                self.type_of_argument(&ty)
             });
             types.collect::<Result<Vec<String>>>()
         });
         let types = types.transpose()?;
         self.edit(|edit| {
-            let before = found(edit.catalog(), name, types.as_deref())?;
+            let before = match is_aggregate {
+                true => Kind::Aggregate.found(edit.catalog(), name, types.as_deref())?,
+                false => found(edit.catalog(), name, types.as_deref())?,
+            };
+            let is_moved = matches!(change, FunctionChange::Rename(_) | FunctionChange::Move(_));
+            if is_moved && !aggregates_with(edit.catalog(), &name.schema, &name.name)?.is_empty() {
+                let message = "renaming a function that an aggregate calls is not supported";
+                return Err(Error::unsupported(message));
+            }
+            if before.aggregation.is_some() && matches!(change, FunctionChange::Options(_)) {
+                let shown = before.signature();
+                let message = format!("function {shown} is an aggregate function");
+                return Err(Error::new("42809", message));
+            }
             // Functions have no owners: who may make them in a schema may change them.
             let rights = self.rights(edit.catalog());
             rights.schema(&name.schema, Privileges::CREATE)?;
@@ -108,7 +140,8 @@ impl Run<'_> {
             let mut schema = name.schema.as_str();
             match change {
                 FunctionChange::Refused(clause) => {
-                    let message = format!("ALTER FUNCTION with {clause} is not supported");
+                    let kind = Kind::of(is_aggregate).word().to_uppercase();
+                    let message = format!("ALTER {kind} with {clause} is not supported");
                     return Err(Error::unsupported(message));
                 }
                 FunctionChange::Rename(to) => after.name.clone_from(to),
@@ -152,7 +185,10 @@ impl Run<'_> {
             edit.drop_function(&name.schema, &before.signature())?;
             Ok(edit.set_function(schema, &signature, &text)?)
         })?;
-        Ok(Outcome::done("ALTER FUNCTION"))
+        Ok(Outcome::done(match is_aggregate {
+            true => "ALTER AGGREGATE",
+            false => "ALTER FUNCTION",
+        }))
     }
 
     /// DROP FUNCTION.
@@ -167,32 +203,58 @@ impl Run<'_> {
         for one in func_desc {
             let types = one.args.as_ref().map(|args| {
                 let given = args.iter().filter(|arg| is_given(arg));
-                let types = given.map(|arg| self.type_text(&arg.data_type));
+                let types = given.map(|arg| self.type_of_argument(&arg.data_type));
                 types.collect::<Result<Vec<String>>>()
             });
-            gone.push((table_name(&one.name)?, types.transpose()?));
+            let kind = Kind::of(is_dropped_aggregate(one));
+            gone.push((table_name(&one.name)?, types.transpose()?, kind));
         }
+        let is_aggregate = gone.iter().any(|(.., kind)| *kind == Kind::Aggregate);
         let mut dependents: Vec<Dependent> = Vec::new();
-        for (name, types) in &gone {
+        let mut shown: Vec<String> = Vec::new();
+        for at in 0..gone.len() {
+            let (name, types, kind) = gone[at].clone();
             let run = self.within()?;
-            let Ok(routine) = found(&run.snapshot, name, types.as_deref()) else {
+            let Ok(routine) = kind.found(&run.snapshot, &name, types.as_deref()) else {
                 continue;
             };
-            let without = Without::Function(name.schema.clone(), routine.signature());
             let of = format!("function {}", Name::new(&name.schema, &routine.signature()));
-            let found = run.dependents(&without, &name.name);
-            may_go(&found, &of, cascade)?;
-            dependents.extend(found);
+            // Aggregates that call it go with it.
+            let users = aggregates_with(&run.snapshot, &name.schema, &name.name)?;
+            let texts: Vec<String> = users.iter().map(|(of, one)| in_words(of, one)).collect();
+            if !cascade && !users.is_empty() {
+                return Err(depended_on(&of, texts.iter().map(String::as_str)));
+            }
+            shown.extend(texts);
+            let users = users.into_iter().map(|(schema, one)| {
+                let types: Vec<String> = one.types().map(str::to_owned).collect();
+                (Name::new(&schema, &one.name), Some(types), Kind::Aggregate)
+            });
+            let users: Vec<_> = users.filter(|one| !gone.contains(one)).collect();
+            let mut all = vec![(name, routine.signature(), of)];
+            for (name, types, kind) in &users {
+                let one = kind.found(&run.snapshot, name, types.as_deref())?;
+                let of = in_words(&name.schema, &one);
+                all.push((name.clone(), one.signature(), of));
+            }
+            gone.extend(users);
+            for (name, signature, of) in all {
+                let without = Without::Function(name.schema.clone(), signature);
+                let found = run.dependents(&without, &name.name);
+                may_go(&found, &of, cascade)?;
+                dependents.extend(found);
+            }
         }
-        let shown: Vec<String> = dependents.iter().map(|one| one.shown.clone()).collect();
+        shown.extend(dependents.iter().map(|one| one.shown.clone()));
         self.edit(|edit| {
             drop_all(edit, &dependents)?;
-            for (name, types) in &gone {
-                match found(edit.catalog(), name, types.as_deref()) {
+            for (name, types, kind) in &gone {
+                match kind.found(edit.catalog(), name, types.as_deref()) {
                     Ok(routine) => edit.drop_function(&name.schema, &routine.signature())?,
                     Err(error) if *if_exists && error.sqlstate == "42883" => {
                         let types = types.as_deref().unwrap_or_default().join(", ");
-                        let text = format!("function {name}({types}) does not exist");
+                        let kind = kind.word();
+                        let text = format!("{kind} {name}({types}) does not exist");
                         self.session.notify(Notice::skipped("00000", text));
                     }
                     Err(error) => return Err(error),
@@ -203,7 +265,64 @@ impl Run<'_> {
         if let Some(notice) = cascades(&shown) {
             self.session.notify(notice);
         }
-        Ok(Outcome::done("DROP FUNCTION"))
+        Ok(Outcome::done(match is_aggregate {
+            true => "DROP AGGREGATE",
+            false => "DROP FUNCTION",
+        }))
+    }
+}
+
+/// Functions, or aggregates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Function,
+    Aggregate,
+}
+
+impl Kind {
+    fn of(is_aggregate: bool) -> Self {
+        match is_aggregate {
+            true => Self::Aggregate,
+            false => Self::Function,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Aggregate => "aggregate",
+        }
+    }
+
+    /// The one of a name and of parameters of some types.
+    ///
+    /// # Errors
+    /// Those of [`found`]; `42809` for one of the other kind.
+    fn found(self, catalog: &Catalog, name: &Name, types: Option<&[String]>) -> Result<Routine> {
+        let found = found(catalog, name, types).map_err(|mut error| {
+            let none = types.is_some_and(|types| types.is_empty() && self == Self::Aggregate);
+            if let Some(rest) = error.message.strip_prefix("function ") {
+                let rest = if none {
+                    rest.replace("()", "(*)")
+                } else {
+                    rest.to_owned()
+                };
+                error.message = format!("{} {rest}", self.word());
+            }
+            error
+        })?;
+        let other = match (self, found.aggregation.is_some()) {
+            (Self::Function, false) | (Self::Aggregate, true) => return Ok(found),
+            (Self::Function, true) => format!("\"{}\" is an aggregate function", found.name),
+            (Self::Aggregate, false) => {
+                format!("function {} is not an aggregate", found.signature())
+            }
+        };
+        let error = Error::new("42809", other);
+        Err(match self {
+            Self::Function => error.with_hint("Use DROP AGGREGATE to drop aggregate functions."),
+            Self::Aggregate => error,
+        })
     }
 }
 
@@ -502,6 +621,7 @@ impl Run<'_> {
                 }
                 .to_owned()
             }),
+            aggregation: None,
             cost: hints.cost,
             estimate: hints.rows,
             strict: matches!(
@@ -608,7 +728,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn type_text(&self, written: &DataType) -> Result<String> {
+    pub(super) fn type_text(&self, written: &DataType) -> Result<String> {
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let names = Names::new(&relations);
         let mut element = written;

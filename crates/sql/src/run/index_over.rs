@@ -228,7 +228,7 @@ type Takes = fn(&Type) -> bool;
 
 /// Operator classes whose order is the type's own, and the types they are for. Texts are in the
 /// order of their bytes, so that those for patterns are no other.
-const CLASSES: [(&str, Takes); 35] = [
+const CLASSES: [(&str, Takes); 36] = [
     ("array_ops", |ty| matches!(ty, Type::Array(_))),
     ("bit_ops", |ty| matches!(ty, Type::Bit(_))),
     ("bool_ops", |ty| *ty == Type::Bool),
@@ -248,6 +248,7 @@ const CLASSES: [(&str, Takes); 35] = [
     ("interval_ops", |ty| *ty == Type::Interval),
     ("jsonb_ops", |ty| *ty == Type::Jsonb),
     ("macaddr_ops", |ty| *ty == Type::MacAddr),
+    ("money_ops", |ty| *ty == Type::Money),
     ("macaddr8_ops", |ty| *ty == Type::MacAddr8),
     ("name_ops", |ty| *ty == Type::Name),
     ("numeric_ops", |ty| matches!(ty, Type::Numeric(_))),

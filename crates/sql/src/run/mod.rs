@@ -4,6 +4,7 @@
 //! refused by name; nothing falls through to a default of a library below.
 
 mod add;
+mod aggregate;
 mod alter;
 mod alter_partitions;
 mod alter_parts;

@@ -464,8 +464,12 @@ impl Run<'_> {
             Definition::AlterFunction {
                 name,
                 parameters,
+                is_aggregate,
                 change,
-            } => self.alter_function(&named(name)?, parameters.as_deref(), change),
+            } => {
+                let which = (parameters.as_deref(), *is_aggregate);
+                self.alter_function(&named(name)?, which, change)
+            }
             Definition::AlterSequence {
                 name,
                 if_exists,

@@ -31,6 +31,7 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Bytea, Some(Modifier::MacAddr8)) => Type::MacAddr8,
         (Type::Bytea, Some(Modifier::Range(kind))) => Type::Range(range_of(kind)),
         (Type::Bytea, Some(Modifier::Multirange(kind))) => Type::Multirange(range_of(kind)),
+        (Type::Bytea, Some(Modifier::Money)) => Type::Money,
         (Type::Text, Some(Modifier::Bit(length))) => Type::Bit(length),
         (Type::Text, Some(Modifier::BitVarying(length))) => Type::VarBit(length),
         (held, _) => held,

@@ -182,6 +182,7 @@ pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
         Type::MacAddr8 => Some(Modifier::MacAddr8),
         Type::Range(of) => Some(Modifier::Range(range_kind(*of))),
         Type::Multirange(of) => Some(Modifier::Multirange(range_kind(*of))),
+        Type::Money => Some(Modifier::Money),
         Type::VarBit(length) => Some(Modifier::BitVarying(*length)),
         Type::Array(element) => declared_of_type(element),
         _ => None,
@@ -271,7 +272,7 @@ fn no_such_type(name: &str) -> Error {
     )
     .with_hint(
         "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
-         DECIMAL(p,s), BIT(n), BIT VARYING(n), INET, CIDR, MACADDR, MACADDR8, INT4RANGE, INT8RANGE, NUMRANGE, TSRANGE, TSTZRANGE, DATERANGE and their multiranges, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         DECIMAL(p,s), BIT(n), BIT VARYING(n), MONEY, INET, CIDR, MACADDR, MACADDR8, INT4RANGE, INT8RANGE, NUMRANGE, TSRANGE, TSTZRANGE, DATERANGE and their multiranges, DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
          CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
@@ -290,6 +291,7 @@ fn custom(name: &str) -> Result<ColumnType> {
                 | Type::Cidr
                 | Type::MacAddr
                 | Type::MacAddr8
+                | Type::Money
                 | Type::Range(_)
                 | Type::Multirange(_)),
             ) => column_type_of_type(&known),
@@ -345,6 +347,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         | Type::Cidr
         | Type::MacAddr
         | Type::MacAddr8
+        | Type::Money
         | Type::Range(_)
         | Type::Multirange(_) => ColumnType::Bytea,
         Type::Date => ColumnType::Date,

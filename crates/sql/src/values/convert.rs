@@ -18,14 +18,14 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::arrays::casts::{output, struct_of};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
-use freestone_frontend::functions::{Session, cast_between, check_bits};
+use freestone_frontend::functions::{Session, cast_between, must_fit};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_frontend::values::network::Inet;
 use freestone_frontend::values::range;
 use freestone_storage::{Column, ColumnType};
 
-use super::{BadValue, fit_char, fit_varchar, with_kind};
+use super::{BadValue, with_kind};
 use crate::error::{Error, Result};
 use crate::types::{type_held, type_of};
 
@@ -174,8 +174,7 @@ pub(crate) fn normal_records(texts: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(&values, ty, &Type::Text, &STORED)
 }
 
-/// Checks that bytes are values of a type of network addresses or ranges in the form that it is held in: a
-/// file may have others.
+/// Checks that bytes are values of a type in the form that it is held in: a file may have others.
 ///
 /// # Errors
 /// `22P03` for others.
@@ -184,7 +183,7 @@ fn must_be_held(array: &ArrayRef, ty: &Type) -> Result<(), BadValue> {
         Type::Inet => Inet::decode(bytes).encode() == bytes,
         Type::Cidr => Inet::decode(bytes).network().encode() == bytes,
         Type::MacAddr => bytes.len() == 6,
-        Type::MacAddr8 => bytes.len() == 8,
+        Type::MacAddr8 | Type::Money => bytes.len() == 8,
         Type::Range(of) => range::is_range(*of, bytes),
         Type::Multirange(of) => range::is_multirange(*of, bytes),
         _ => true,
@@ -195,38 +194,6 @@ fn must_be_held(array: &ArrayRef, ty: &Type) -> Result<(), BadValue> {
             let error = Error::new("22P03", format!("bytes that are no value of type {ty}"));
             return Err(BadValue { row, error });
         }
-    }
-    Ok(())
-}
-
-/// Checks the lengths of bit strings, and of texts in arrays and records, which are cut where they
-/// are cast.
-///
-/// # Errors
-/// `22001` for one that is too long for the column, `22026` for a BIT of another length.
-fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
-    type Fits = fn(&str, u32) -> Result<&str>;
-    let (fits, length): (Fits, u32) = match to {
-        Type::Array(element) => {
-            let arrays = Arrays::read(array);
-            return arrays.map_or(Ok(()), |arrays| must_fit(arrays.values(), element));
-        }
-        Type::Record(fields) => {
-            let columns = array.as_struct_opt().into_iter();
-            let columns = columns.flat_map(|record| record.columns());
-            let mut pairs = columns.zip(fields.iter());
-            return pairs.try_for_each(|(column, (_, ty))| must_fit(column, ty));
-        }
-        Type::Bit(_) | Type::VarBit(_) => {
-            let mut texts = array.as_string_view_opt().into_iter().flatten().flatten();
-            return Ok(texts.try_for_each(|bits| check_bits(to, bits))?);
-        }
-        Type::Varchar(Some(length)) => (fit_varchar, *length),
-        Type::Char(Some(length)) => (fit_char, *length),
-        _ => return Ok(()),
-    };
-    for text in array.as_string_view_opt().into_iter().flatten().flatten() {
-        fits(text, length)?;
     }
     Ok(())
 }

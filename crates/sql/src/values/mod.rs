@@ -25,7 +25,7 @@ pub(crate) use kind::with_kind;
 pub(crate) use lists::DIMENSIONS_KEY;
 pub use lists::{as_lists, lists_schema};
 pub use styles::Styles;
-pub(crate) use text::{fit_char, fit_varchar, is_the_same_everywhere};
+pub(crate) use text::is_the_same_everywhere;
 
 /// A value that cannot be stored in its column.
 #[derive(Debug)]

@@ -475,3 +475,220 @@ fn records_are_copied_and_whole_rows_are_of_their_table() {
         ["NULL|1"]
     );
 }
+
+/// A session with domains, composite types of them and a table.
+fn with_domains() -> Sql {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE DOMAIN d AS int CHECK (value > 0);
+         CREATE DOMAIN dn AS text NOT NULL;
+         CREATE DOMAIN da AS int[] CHECK (value[1] < 5);
+         CREATE TYPE c AS (a d, b dn, x d[], y da);
+         CREATE TYPE o AS (i int, c c, cs c[]);
+         CREATE TYPE xy AS (x int, y int);
+         CREATE DOMAIN pair AS xy CHECK ((value).x <= (value).y);
+         CREATE TABLE t (id int, c c, cs c[])",
+    );
+    sql
+}
+
+#[test]
+fn domains_of_fields_are_checked_where_records_are_made() {
+    let sql = with_domains();
+    for (query, row) in [
+        (
+            "SELECT ROW(1,'a',ARRAY[1,2],'{1}')::c",
+            "(1,a,\"{1,2}\",{1})",
+        ),
+        ("SELECT NULL::c", "NULL"),
+        (
+            "SELECT json_populate_record(NULL::pair, '{\"x\": 0, \"y\": 1}')::text",
+            "(0,1)",
+        ),
+        (
+            "SELECT (ROW(1, NULL, '{\"(1,a,,)\"}')::o).cs",
+            "{\"(1,a,,)\"}",
+        ),
+        (
+            "SELECT * FROM json_populate_record(NULL::c, '{\"a\":1,\"b\":\"x\",\"x\":[1,2],\"y\":[4]}')",
+            "1|x|{1,2}|{4}",
+        ),
+        (
+            "SELECT * FROM jsonb_to_recordset('[{\"a\":1,\"b\":[1,2]}]') AS x (a d, b da)",
+            "1|{1,2}",
+        ),
+        // A field of the base that is in no object is not made anew.
+        (
+            "SELECT (json_populate_record(ROW(1,'a',NULL,NULL)::c, '{\"a\":7}')).*",
+            "7|a|NULL|NULL",
+        ),
+    ] {
+        assert_eq!(sql.one(query), row, "{query}");
+    }
+    let (check, null) = (
+        "value for domain d violates check constraint \"d_check\"",
+        "domain dn does not allow null values",
+    );
+    let array = "value for domain da violates check constraint \"da_check\"";
+    for (query, state, message) in [
+        ("SELECT ROW(0,'a',NULL,NULL)::c", "23514", check),
+        ("SELECT ROW(1,'a',ARRAY[1,-2],NULL)::c", "23514", check),
+        ("SELECT ROW(1,'a',NULL,'{7}')::c", "23514", array),
+        ("SELECT ROW(1,NULL,NULL,NULL)::c", "23502", null),
+        ("SELECT '(1,,,)'::c", "23502", null),
+        ("SELECT '(-1,a,,)'::text::c", "23514", check),
+        ("SELECT '{\"(1,a,,)\",\"(0,b,,)\"}'::c[]", "23514", check),
+        ("SELECT ROW(1,ROW(0,'a',NULL,NULL),NULL)::o", "23514", check),
+        ("SELECT ROW(1,NULL,'{\"(1,,,)\"}')::o", "23502", null),
+        (
+            "SELECT * FROM json_populate_recordset(NULL::c, '[{\"a\":1,\"b\":5},{\"a\":2}]')",
+            "23502",
+            null,
+        ),
+        (
+            "SELECT jsonb_populate_record(NULL::o, '{\"cs\":[{\"a\":-1,\"b\":\"q\"}]}')",
+            "23514",
+            check,
+        ),
+        (
+            "SELECT * FROM json_to_record('{\"a\":0}') AS x (a d, b int)",
+            "23514",
+            check,
+        ),
+        (
+            "SELECT json_populate_record(NULL::pair, '{\"x\": 1, \"y\": 0}')",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT x FROM jsonb_populate_record((NULL::pair), '{\"x\": 1, \"y\": 0}') q",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT json_populate_recordset(NULL::pair, '[{\"x\": 1, \"y\": 0}]')",
+            "23514",
+            "value for domain pair violates check constraint \"pair_check\"",
+        ),
+        (
+            "SELECT * FROM json_populate_recordset(NULL::pair, '[{\"x\": 1, \"y\": 0}]')",
+            "0A000",
+            "json_populate_recordset of a domain in FROM is not supported",
+        ),
+        (
+            "SELECT TRY_CAST('(0,a,,)' AS c)",
+            "0A000",
+            "TRY_CAST to a domain is not supported",
+        ),
+    ] {
+        let error = sql.error(query);
+        assert_eq!(
+            (error.sqlstate.as_str(), error.message.as_str()),
+            (state, message),
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn domains_of_fields_are_checked_where_records_are_stored() {
+    let sql = with_domains();
+    let folder = tempfile::tempdir().unwrap();
+    sql.run("INSERT INTO t VALUES (1, ROW(1,'a',NULL,NULL), '{\"(2,b,,)\"}')");
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "2,\"(-4,a,,)\",\n").unwrap();
+    let copy = format!("COPY t FROM '{}'", path.display());
+    sql.run("PREPARE p AS INSERT INTO t VALUES (9, $1)");
+    for (statement, state) in [
+        ("INSERT INTO t VALUES (2, '(1,a,,{9})')", "23514"),
+        ("INSERT INTO t (id, cs) VALUES (2, '{\"(1,,,)\"}')", "23502"),
+        ("INSERT INTO t SELECT 2, '(0,a,,)'", "23514"),
+        ("UPDATE t SET c.a = -3", "23514"),
+        ("UPDATE t SET c.b = NULL", "23502"),
+        ("UPDATE t SET cs[1].a = 0", "23514"),
+        ("EXECUTE p('(-1,b,,)')", "23514"),
+        (copy.as_str(), "23514"),
+    ] {
+        assert_eq!(sql.state(statement), state, "{statement}");
+    }
+    sql.run("UPDATE t SET c.a = 3; EXECUTE p('(4,b,,)')");
+    assert_eq!(
+        sql.rows("SELECT id, c::text, cs::text FROM t ORDER BY id"),
+        ["1|(3,a,,)|{\"(2,b,,)\"}", "9|(4,b,,)|NULL"]
+    );
+    // Rows are not searched for records that break new conditions.
+    for change in ["ADD CHECK (value > 1)", "SET NOT NULL"] {
+        let error = sql.error(&format!("ALTER DOMAIN d {change}"));
+        assert_eq!(error.sqlstate, "0A000");
+        assert_eq!(
+            error.message,
+            "cannot alter type \"d\" because column \"t.c\" uses it"
+        );
+    }
+    assert_eq!(sql.state("DROP DOMAIN d"), "2BP01");
+    sql.run("ALTER DOMAIN dn DROP NOT NULL; INSERT INTO t VALUES (10, '(1,,,)')");
+    assert_eq!(
+        sql.rows(
+            "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'c'::regclass \
+             ORDER BY attnum"
+        ),
+        ["a|d", "b|dn", "x|d[]", "y|da"]
+    );
+}
+
+#[test]
+fn json_fills_records_as_their_input_functions_do() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE s AS (x int, y text);
+         CREATE TYPE k AS (a int[], t text[], v varchar(3), va varchar(3)[], b bit(3), r s, ra s[])",
+    );
+    let of = |column: &str, json: &str| {
+        format!("SELECT {column}::text FROM json_populate_record(NULL::k, '{json}') q")
+    };
+    for (column, json, value) in [
+        ("r", r#"{"r":"(1,b)"}"#, "(1,b)"),
+        (
+            "ra",
+            r#"{"ra":["(1,b)",{"x":2},null]}"#,
+            r#"{"(1,b)","(2,)",NULL}"#,
+        ),
+        ("t", r#"{"t":["a",["b"]]}"#, r#"{a,"[\"b\"]"}"#),
+        ("v", r#"{"v":"abc  "}"#, "abc"),
+    ] {
+        assert_eq!(sql.one(&of(column, json)), value, "{json}");
+    }
+    for (column, json, state, hint) in [
+        ("v", r#"{"v":"abcd"}"#, "22001", None),
+        ("va", r#"{"va":["abc","1234"]}"#, "22001", None),
+        ("b", r#"{"b":"1010"}"#, "22026", None),
+        ("a", r#"{"a":[1,[2]]}"#, "22P02", None),
+        ("r", r#"{"r":1}"#, "22023", None),
+        (
+            "t",
+            r#"{"t":[[["a"],["b"]],[["c"],7]]}"#,
+            "22P02",
+            Some("See the array element [1][1] of key \"t\"."),
+        ),
+        (
+            "t",
+            r#"{"t":5}"#,
+            "22P02",
+            Some("See the value of key \"t\"."),
+        ),
+    ] {
+        let error = sql.error(&of(column, json));
+        assert_eq!(error.sqlstate, state, "{json}");
+        if hint.is_some() {
+            assert_eq!(error.hint.as_deref(), hint, "{json}");
+        }
+    }
+    // Records in records are columns of their own, and keep the fields of their base.
+    assert_eq!(
+        sql.one(
+            "SELECT r::text, r IS NULL FROM json_populate_record(
+               ROW(NULL,NULL,NULL,NULL,NULL,ROW(1,'q'),NULL)::k, '{\"r\":{\"y\":2}}') q"
+        ),
+        "(1,2)|false"
+    );
+}

@@ -8,6 +8,7 @@
 
 mod advisor;
 mod advisory_locks;
+mod aggregates;
 mod alter;
 mod apply;
 mod arithmetic;
@@ -44,6 +45,7 @@ mod load;
 mod locking;
 mod materialized;
 mod migrations;
+mod money;
 mod network;
 mod partitioned;
 mod partitions;

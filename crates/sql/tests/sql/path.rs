@@ -91,3 +91,17 @@ fn the_path_is_told_as_postgresql_tells_it() {
         assert_eq!(sql.one("SHOW search_path"), usual, "{back}");
     }
 }
+
+#[test]
+fn set_schema_is_a_path_of_one_schema() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA s; CREATE SCHEMA \"S x\"; CREATE TABLE s.t (a int)");
+    sql.run("SET SCHEMA 's'");
+    assert_eq!(sql.one("SHOW search_path"), "s");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
+    sql.run("BEGIN; SET LOCAL SCHEMA 'S x'");
+    assert_eq!(sql.one("SELECT current_schema"), "S x");
+    sql.run("COMMIT");
+    assert_eq!(sql.one("SELECT current_schema"), "s");
+    assert_eq!(sql.state("SET SCHEMA s"), "42601");
+}

@@ -71,10 +71,7 @@ fn statements_that_ask_for_nothing() {
         ("SET CONSTRAINTS t_pkey DEFERRED", "42809"),
         ("SET CONSTRAINTS nothing DEFERRED", "42704"),
         ("DROP CONVERSION c", "42704"),
-        (
-            "CREATE AGGREGATE f(int) (sfunc = int4pl, stype = int)",
-            "0A000",
-        ),
+        ("CREATE CONVERSION c FOR 'latin1' TO 'utf8' FROM f", "0A000"),
         (
             "CREATE RULE r AS ON DELETE TO t DO INSTEAD NOTHING",
             "0A000",

@@ -61,6 +61,8 @@ pub enum Modifier {
     MacAddr,
     /// MACADDR8, held as BYTEA.
     MacAddr8,
+    /// MONEY, held as BYTEA: eight bytes of hundredths, which have their order.
+    Money,
     /// A range, held as BYTEA, which has its order.
     Range(RangeKind),
     /// A multirange, held as BYTEA, which has its order.
@@ -119,6 +121,7 @@ impl Column {
             Some(Modifier::Inet) => shown_address(bytes, false),
             Some(Modifier::Cidr) => shown_address(bytes, true),
             Some(Modifier::MacAddr | Modifier::MacAddr8) => digits(":"),
+            Some(Modifier::Money) => shown_amount(bytes),
             Some(Modifier::Range(kind)) => range::shown(kind, false, bytes),
             Some(Modifier::Multirange(kind)) => range::shown(kind, true, bytes),
             _ => format!("\\x{}", digits("")),
@@ -149,6 +152,7 @@ impl Modifier {
             Modifier::Inet | Modifier::Cidr => 2,
             Modifier::MacAddr => 3,
             Modifier::MacAddr8 => 4,
+            Modifier::Money => 5,
             Modifier::Range(kind) => kind.family(false),
             Modifier::Multirange(kind) => kind.family(true),
             _ => 0,
@@ -186,6 +190,7 @@ impl Modifier {
             Modifier::Cidr => "CIDR".to_owned(),
             Modifier::MacAddr => "MACADDR".to_owned(),
             Modifier::MacAddr8 => "MACADDR8".to_owned(),
+            Modifier::Money => "MONEY".to_owned(),
             Modifier::Range(kind) => kind.name(false).to_owned(),
             Modifier::Multirange(kind) => kind.name(true).to_owned(),
             // Without quotes it would be BIT(1).
@@ -195,6 +200,22 @@ impl Modifier {
             Modifier::BitVarying(Some(length)) => format!("BIT VARYING({length})"),
         }
     }
+}
+
+/// The amount of money that bytes hold: hundredths, with the bit of the sign turned over.
+fn shown_amount(bytes: &[u8]) -> String {
+    let bytes = <[u8; 8]>::try_from(bytes).unwrap_or_default();
+    let amount = (u64::from_be_bytes(bytes) ^ 1 << 63) as i64;
+    let sign = if amount < 0 { "-" } else { "" };
+    let digits = (amount.unsigned_abs() / 100).to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}${grouped}.{:02}", amount.unsigned_abs() % 100)
 }
 
 /// The address that bytes hold: 4 or 6 for its family, the network, the bits of the mask, which are
@@ -287,6 +308,7 @@ mod tests {
                 "BIT VARYING",
             ),
             (ColumnType::Bytea, Modifier::Inet, r#""inet""#, "INET"),
+            (ColumnType::Bytea, Modifier::Money, r#""money""#, "MONEY"),
             (
                 ColumnType::Bytea,
                 Modifier::Range(RangeKind::BigInt),
@@ -349,6 +371,13 @@ mod tests {
             column(Some(Modifier::MacAddr)).shown_bytes(&[8, 0x2b]),
             "08:2b"
         );
+        let amount = [0x80, 0, 0, 0, 0, 1, 0xe2, 0x40];
+        assert_eq!(
+            column(Some(Modifier::Money)).shown_bytes(&amount),
+            "$1,234.56"
+        );
+        let debt = [0x7f, 255, 255, 255, 255, 255, 255, 251];
+        assert_eq!(column(Some(Modifier::Money)).shown_bytes(&debt), "-$0.05");
         assert_eq!(column(None).shown_bytes(&[0, 0x2b]), "\\x002b");
     }
 

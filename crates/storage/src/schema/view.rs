@@ -51,6 +51,15 @@ enum Stored {
     },
 }
 
+impl From<&str> for ViewQuery {
+    fn from(sql: &str) -> Self {
+        Self {
+            sql: sql.to_owned(),
+            reads: Vec::new(),
+        }
+    }
+}
+
 impl From<Stored> for ViewQuery {
     fn from(stored: Stored) -> Self {
         match stored {

@@ -15,10 +15,15 @@ impl CatalogEdit {
     ///
     /// # Errors
     /// 3F000, 42P07.
-    pub fn create_view(&mut self, schema: &str, name: &str, query: ViewQuery) -> Result<()> {
+    pub fn create_view(
+        &mut self,
+        schema: &str,
+        name: &str,
+        query: impl Into<ViewQuery>,
+    ) -> Result<()> {
         let view = View {
             name: name.to_string(),
-            query,
+            query: query.into(),
         };
         self.free_name(schema, name)?
             .views
@@ -31,10 +36,15 @@ impl CatalogEdit {
     ///
     /// # Errors
     /// 3F000, 42P01.
-    pub fn replace_view(&mut self, schema: &str, name: &str, query: ViewQuery) -> Result<()> {
+    pub fn replace_view(
+        &mut self,
+        schema: &str,
+        name: &str,
+        query: impl Into<ViewQuery>,
+    ) -> Result<()> {
         let view = self.schema(schema)?.views.get_mut(name);
         let view = view.ok_or_else(|| no_view(name))?;
-        view.query = query;
+        view.query = query.into();
         Ok(())
     }
 

@@ -47,6 +47,7 @@ fn version_1_is_whole_and_has_every_layout() {
         catalog
             .view(DEFAULT_SCHEMA, "present")
             .unwrap()
+            .query
             .sql
             .contains("IS NOT NULL")
     );

@@ -234,6 +234,7 @@ fn register_extremes(c: &mut Catalogue) {
         Type::TimestampTz(None),
         Type::Interval,
         Type::Inet,
+        Type::Money,
         Type::AnyArray,
         Type::AnyElement,
     ];

@@ -29,6 +29,7 @@ mod sums;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ pub enum Kind {
 #[derive(Clone)]
 pub struct Aggregate {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How its arguments are written.
     pub kind: Kind,
     /// Types of the direct arguments of an ordered-set aggregate.
@@ -207,7 +208,7 @@ pub(super) fn plain(
     state: Maker,
 ) -> Aggregate {
     Aggregate {
-        name,
+        name: Cow::Borrowed(name),
         kind: Kind::Plain,
         direct: Vec::new(),
         parameters: parameters.to_vec(),

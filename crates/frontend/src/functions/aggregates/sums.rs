@@ -9,6 +9,7 @@
 //! | REAL | REAL | DOUBLE PRECISION |
 //! | DOUBLE PRECISION | DOUBLE PRECISION | DOUBLE PRECISION |
 //! | INTERVAL | INTERVAL | INTERVAL |
+//! | MONEY | MONEY | none |
 //!
 //! Floats are added one by one in the order in which they come, so that rounding is that of
 //! PostgreSQL. A sum of floats cannot take values back; exact sums and intervals can.
@@ -26,9 +27,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::functions::Returns;
-use crate::functions::kernel::{Call, F32, F64, I64, Num, Span};
+use crate::functions::kernel::{Bytes, Call, F32, F64, I64, Num, Span};
 use crate::types::{DECIMAL_DIGITS, Type};
-use crate::values::{Interval, Numeric};
+use crate::values::{Interval, Numeric, money};
 
 /// The result that is wanted of a total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +191,33 @@ float_sums! {
     SumF64 F64 f64;
 }
 
+/// `sum` of MONEY, and how many values there are.
+#[derive(Default)]
+struct MoneySum {
+    sum: i64,
+    count: i64,
+}
+
+impl Fold for MoneySum {
+    type In = Bytes;
+    type Out = Bytes;
+    fn step(&mut self, item: &[u8]) -> Result<()> {
+        let sum = self.sum.checked_add(money::decode(item));
+        self.sum = sum.ok_or_else(money::out_of_range)?;
+        self.count += 1;
+        Ok(())
+    }
+    fn undo(&mut self, item: &[u8]) -> Result<bool> {
+        let sum = self.sum.checked_sub(money::decode(item));
+        self.sum = sum.ok_or_else(money::out_of_range)?;
+        self.count -= 1;
+        Ok(true)
+    }
+    fn finish(&self) -> Result<Option<Vec<u8>>> {
+        Ok((self.count > 0).then(|| money::encode(self.sum)))
+    }
+}
+
 /// `product`.
 #[derive(Default)]
 struct Product(Option<f64>);
@@ -332,7 +360,7 @@ fn widest() -> Returns {
 
 /// Adds the functions.
 pub(super) fn register(c: &mut Catalogue) {
-    use Type::{Float4, Float8, Int2, Int4, Int8, Interval};
+    use Type::{Float4, Float8, Int2, Int4, Int8, Interval, Money};
     let numeric = Type::Numeric(None);
     for ty in [Int2, Int4] {
         c.add_aggregate(plain("sum", &[ty], Int8, exact(Wanted::Whole)));
@@ -343,6 +371,7 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add_aggregate(plain("sum", &[Float4], Float4, fold::<SumF32>()));
     c.add_aggregate(plain("sum", &[Float8], Float8, fold::<SumF64>()));
     c.add_aggregate(plain("sum", &[Interval], Interval, fold::<SpanSum>()));
+    c.add_aggregate(plain("sum", &[Money], Money, fold::<MoneySum>()));
     for ty in [Int2, Int4, Int8, numeric.clone()] {
         c.add_aggregate(plain("avg", &[ty], numeric.clone(), exact(Wanted::Mean)));
     }

@@ -22,7 +22,9 @@ use super::access::{as_text, last_member};
 use super::{both, invalid};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel};
-use crate::functions::{Catalogue, Returns, Session, TableFunction, cast_between, scalar};
+use crate::functions::{
+    Catalogue, Returns, Session, TableFunction, cast_between, must_fit, scalar,
+};
 use crate::types::arrays::{Bounds, Maker};
 use crate::types::{Fields, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
@@ -208,7 +210,8 @@ impl From<'_> {
             };
             let found: Vec<Option<String>> = values.iter().map(member).collect();
             let parts: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
-            let mut column = self.column(ty, &parts, name, depth)?;
+            let of_base = base.map(|base| base.column(at));
+            let mut column = self.column(ty, (&parts, of_base), name, depth)?;
             if let Some(base) = base {
                 // A record that is NULL has no fields.
                 let given = |row: usize| parts[row].is_some() || base.is_null(row);
@@ -238,11 +241,11 @@ impl From<'_> {
         )?))
     }
 
-    /// Values of a type.
+    /// Values of a type; the fields of records that are in no object are those of a base.
     fn column(
         &self,
         ty: &Type,
-        values: &[Option<&str>],
+        (values, base): (&[Option<&str>], Option<&ArrayRef>),
         name: &str,
         depth: usize,
     ) -> Result<ArrayRef> {
@@ -259,7 +262,7 @@ impl From<'_> {
                 let objects = values.iter().flatten();
                 for value in objects {
                     match kind(value) {
-                        Kind::Object => {}
+                        Kind::Object | Kind::String => {}
                         Kind::Array => {
                             return Err(invalid("cannot call populate_composite on an array"));
                         }
@@ -268,7 +271,24 @@ impl From<'_> {
                         }
                     }
                 }
-                self.record(fields, &values, None, depth + 1)
+                // A string is the text of a record.
+                let is_text = |value: &&str| kind(value) == Kind::String;
+                let objects: Vec<_> = values.iter().map(|v| v.filter(|v| !is_text(v))).collect();
+                let made = self.record(fields, &objects, base, depth + 1)?;
+                if objects == values {
+                    return Ok(made);
+                }
+                let texts = values.iter().map(|value| value.filter(is_text));
+                let texts = texts.map(|text| text.and_then(as_text));
+                let read = read(
+                    self.session,
+                    ty,
+                    Arc::new(StringViewArray::from_iter(texts)),
+                )?;
+                let from =
+                    |row: usize| (usize::from(values[row].is_some_and(|v| is_text(&v))), row);
+                let places: Vec<_> = (0..values.len()).map(from).collect();
+                Ok(interleave(&[&made, &read], &places)?)
             }
             Type::Array(element) if values.iter().flatten().all(|v| kind(v) == Kind::Array) => {
                 let mut maker = Maker::new(values.len());
@@ -277,7 +297,7 @@ impl From<'_> {
                     let bounds = flattened(value.unwrap_or("[]"), name, &mut elements)?;
                     maker.bounded(&bounds)?;
                 }
-                let elements = self.column(element, &elements, name, depth + 1)?;
+                let elements = self.column(element, (&elements, None), name, depth + 1)?;
                 let nulls: NullBuffer = values
                     .iter()
                     .map(Option::is_some)
@@ -291,8 +311,7 @@ impl From<'_> {
                     .flatten()
                     .any(|v| !matches!(kind(v), Kind::Array | Kind::String)) =>
             {
-                Err(Error::new("22P02", "expected JSON array")
-                    .with_hint(format!("See the value of key \"{name}\".")))
+                Err(no_array("", name))
             }
             _ => {
                 let texts = values.iter().map(|value| value.and_then(as_text));
@@ -304,7 +323,7 @@ impl From<'_> {
 }
 
 /// Adds the elements of a JSON array to others, those of arrays within it in their place; its
-/// bounds. How deep arrays are is seen from the first elements.
+/// bounds. How deep arrays are is seen from the first elements: arrays that are deeper are elements.
 ///
 /// # Errors
 /// `22P02` for arrays that do not fit into dimensions, `54000` for too many of them.
@@ -313,10 +332,6 @@ fn flattened<'j>(
     name: &str,
     elements: &mut Vec<Option<&'j str>>,
 ) -> Result<Bounds> {
-    let malformed = |message: &str| {
-        let error = Error::new("22P02", message);
-        error.with_hint(format!("See the value of key \"{name}\"."))
-    };
     let mut level: Vec<&'j str> = Elements::new(array).collect();
     let mut lengths = Vec::new();
     if level.is_empty() {
@@ -332,26 +347,21 @@ fn flattened<'j>(
         }
         let mut inner = Vec::new();
         let mut length = None;
-        for part in &level {
+        for (at, part) in level.iter().enumerate() {
             if kind(part) != Kind::Array {
-                return Err(malformed("expected JSON array"));
+                return Err(no_array(&place_of(at, &lengths), name));
             }
             let before = inner.len();
             inner.extend(Elements::new(part));
             let count = inner.len() - before;
             if *length.get_or_insert(count) != count {
-                return Err(malformed("malformed JSON array").with_detail(
+                return Err(Error::new("22P02", "malformed JSON array").with_detail(
                     "Multidimensional arrays must have sub-arrays with matching dimensions.",
                 ));
             }
         }
         lengths.push(length.unwrap_or(0));
         level = inner;
-    }
-    if level.iter().any(|part| kind(part) == Kind::Array) {
-        return Err(malformed("malformed JSON array").with_detail(
-            "Multidimensional arrays must have sub-arrays with matching dimensions.",
-        ));
     }
     if level.is_empty() {
         return Ok(Bounds::default());
@@ -360,10 +370,34 @@ fn flattened<'j>(
     Ok(Bounds::of(lengths))
 }
 
-/// Values of a type by its input function.
+/// The subscripts, counted from 0, of an element in the dimensions that are known.
+fn place_of(element: usize, lengths: &[usize]) -> String {
+    let mut rest = element;
+    let mut subscripts = Vec::with_capacity(lengths.len());
+    for length in lengths.iter().rev() {
+        subscripts.push(format!("[{}]", rest % (*length).max(1)));
+        rest /= (*length).max(1);
+    }
+    subscripts.reverse();
+    subscripts.concat()
+}
+
+/// `22P02` for a value, or an element of an array, that is to be an array.
+fn no_array(place: &str, name: &str) -> Error {
+    Error::new("22P02", "expected JSON array").with_hint(match place {
+        "" => format!("See the value of key \"{name}\"."),
+        place => format!("See the array element {place} of key \"{name}\"."),
+    })
+}
+
+/// Values of a type by its input function, which does not cut what is too long.
 fn read(session: &Session, ty: &Type, texts: ArrayRef) -> Result<ArrayRef> {
     if *ty == Type::Text {
         return Ok(texts);
+    }
+    let any = ty.without_length();
+    if any != *ty {
+        must_fit(&read(session, &any, Arc::clone(&texts))?, ty)?;
     }
     if texts.null_count() == texts.len() {
         return Ok(new_null_array(&ty.arrow(), texts.len()));

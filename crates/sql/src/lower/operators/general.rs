@@ -91,7 +91,7 @@ impl Operator for General {
     }
 
     fn describe(&self) -> String {
-        let calls = self.calls.iter().map(|call| call.function.name);
+        let calls = self.calls.iter().map(|call| &*call.function.name);
         let calls = calls.collect::<Vec<_>>().join(", ");
         match self.sets.len() {
             1 => format!("keys={}, calls=[{calls}]", self.keys.len()),

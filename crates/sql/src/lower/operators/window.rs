@@ -69,7 +69,7 @@ impl Operator for Windows {
     fn describe(&self) -> String {
         let calls = self.calls.iter().map(|call| match &call.kind {
             WindowKind::Function(function) => function.name,
-            WindowKind::Aggregate(function) => function.name,
+            WindowKind::Aggregate(function) => &*function.name,
         });
         let calls = calls.collect::<Vec<_>>().join(", ");
         let (partition, order) = (self.partition.len(), self.order.len());

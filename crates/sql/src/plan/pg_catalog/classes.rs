@@ -20,7 +20,7 @@ pub(super) const ACCESS: [(i64, &str, &str, i64, &str); 7] = [
 
 /// Classes of operators: number, access method, name, family, type, and whether the type has it
 /// by default.
-const CLASSES: [(i64, i64, &str, i64, i64, bool); 69] = [
+const CLASSES: [(i64, i64, &str, i64, i64, bool); 70] = [
     (1979, 403, "int2_ops", 1976, 21, true),
     (1978, 403, "int4_ops", 1976, 23, true),
     (1981, 403, "oid_ops", 1989, 26, true),
@@ -79,6 +79,7 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 69] = [
     (10044, 403, "varchar_ops", 1994, 25, false),
     (10045, 405, "varchar_ops", 1995, 25, false),
     (10046, 405, "timestamp_ops", 2040, 1114, true),
+    (10047, 403, "money_ops", 2099, 790, true),
     (10048, 405, "bool_ops", 2222, 16, true),
     (10049, 405, "bytea_ops", 2223, 17, true),
     (10056, 405, "text_pattern_ops", 2229, 25, false),
@@ -93,7 +94,7 @@ const CLASSES: [(i64, i64, &str, i64, i64, bool); 69] = [
 ];
 
 /// Families of those classes: number, access method, name.
-const FAMILIES: [(i64, i64, &str); 53] = [
+const FAMILIES: [(i64, i64, &str); 54] = [
     (397, 403, "array_ops"),
     (423, 403, "bit_ops"),
     (424, 403, "bool_ops"),
@@ -131,6 +132,7 @@ const FAMILIES: [(i64, i64, &str); 53] = [
     (2002, 403, "varbit_ops"),
     (2040, 405, "timestamp_ops"),
     (2095, 403, "text_pattern_ops"),
+    (2099, 403, "money_ops"),
     (2097, 403, "bpchar_pattern_ops"),
     (2222, 405, "bool_ops"),
     (2223, 405, "bytea_ops"),

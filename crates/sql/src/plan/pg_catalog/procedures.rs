@@ -38,9 +38,10 @@ pub(super) fn made_number(name: &str, parameters: &str) -> i64 {
 }
 
 /// Types whose functions have a low line in their names.
-const LINED: [&str; 26] = [
+const LINED: [&str; 27] = [
     "array",
     "bit",
+    "cash",
     "cidr",
     "cstring",
     "date",
@@ -69,6 +70,7 @@ const LINED: [&str; 26] = [
 
 /// The name of the function by which values of a type are read or written.
 fn input_name(ty: &str, what: &str) -> String {
+    let ty = if ty == "money" { "cash" } else { ty };
     match LINED.contains(&ty) || ty.starts_with("any") {
         true => format!("{ty}_{what}"),
         false => format!("{ty}{what}"),

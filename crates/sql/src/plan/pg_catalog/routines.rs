@@ -11,16 +11,24 @@
 //! Defaults and bodies are shown as they were written, and not as PostgreSQL would print its own
 //! tree of them. A function that gets another name gets another number.
 
+use freestone_frontend::bind::FunctionName;
+
 use super::facts::{Fact, Facts};
 use super::objects::{OWNER, schema_number};
 use super::procedures::made_number;
 use crate::front::{Numbers, deparsed};
 use crate::names::{quoted, shown_schema};
 use crate::plan::relations::Relations;
-use crate::routine::{Argument, Routine, statements};
+use crate::routine::{ANY, Argument, Routine, of_name, statements};
 
 /// PostgreSQL's number of the language.
 const LANGUAGE: i64 = 14;
+
+/// PostgreSQL's number of the type `"any"`.
+const ANY_TYPE: i64 = 2276;
+
+/// PostgreSQL's number of the language of functions that are built in.
+const INTERNAL: i64 = 12;
 
 /// The cost of a function of which none is said.
 const COST: f32 = 100.0;
@@ -153,7 +161,10 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
         return;
     }
     let numbers = Numbers::of(relations);
-    let of_type = |ty: &str| numbers.type_number(ty).unwrap_or_default();
+    let of_type = |ty: &str| match ty {
+        ANY => ANY_TYPE,
+        ty => numbers.type_number(ty).unwrap_or_default(),
+    };
     for (schema, one) in all(relations) {
         let arguments = one.arguments();
         let inputs: Vec<i64> = one.types().map(of_type).collect();
@@ -170,17 +181,21 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
             false => 0.0,
         };
         let is_text = one.is_query && !one.atomic;
+        let (kind, language, cost) = match one.aggregation {
+            None => ("f", LANGUAGE, COST),
+            Some(_) => ("a", INTERNAL, 1.0),
+        };
         let source = if is_text { one.body.as_str() } else { "" };
         facts.add([
             ("oid", number(schema, &one).into()),
             ("proname", one.name.as_str().into()),
             ("pronamespace", schema_number(relations, schema).into()),
             ("proowner", OWNER.into()),
-            ("prolang", LANGUAGE.into()),
-            ("procost", Fact::Real(one.cost.unwrap_or(COST))),
+            ("prolang", language.into()),
+            ("procost", Fact::Real(one.cost.unwrap_or(cost))),
             ("prorows", Fact::Real(rows)),
             ("provariadic", element.unwrap_or_default().into()),
-            ("prokind", "f".into()),
+            ("prokind", kind.into()),
             ("proleakproof", one.leakproof.into()),
             ("proisstrict", one.strict.into()),
             ("proretset", one.is_set().into()),
@@ -211,6 +226,55 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
         }
         if let Some(body) = sql_body(&one) {
             facts.also("prosqlbody", body.into());
+        }
+    }
+}
+
+/// Rows of `pg_aggregate` for aggregates that were created.
+pub(super) fn aggregates(relations: &Relations<'_>, facts: &mut Facts) {
+    let numbers = Numbers::of(relations);
+    let of_type = |ty: &str| match ty {
+        ANY => ANY_TYPE,
+        ty => numbers.type_number(ty).unwrap_or_default(),
+    };
+    let catalog = relations.snapshot.catalog();
+    let number_of = |name: &FunctionName, types: &[&str]| {
+        let (schema, name) = name;
+        match schema {
+            None => made_number(name, &types.join(", ")),
+            Some(schema) => {
+                let all = of_name(catalog, schema, name).unwrap_or_default();
+                let fits = |one: &&Routine| one.types().count() == types.len();
+                let found = all.iter().find(fits).or(all.first());
+                found.map_or(0, |one| number(schema, one))
+            }
+        }
+    };
+    for (schema, one) in all(relations) {
+        let Some(of) = &one.aggregation else {
+            continue;
+        };
+        let mut types = vec![of.state.as_str()];
+        types.extend(one.types());
+        let last = if of.extra { types.len() } else { 1 };
+        let finish = of.finish.as_ref();
+        let finish = finish.map_or(0, |name| number_of(name, &types[..last]));
+        let combine = of.combine.as_ref();
+        let combine = combine.map_or(0, |name| number_of(name, &[&of.state, &of.state]));
+        facts.add([
+            ("aggfnoid", number(schema, &one).into()),
+            ("aggkind", "n".into()),
+            ("aggtransfn", number_of(&of.step, &types).into()),
+            ("aggfinalfn", finish.into()),
+            ("aggcombinefn", combine.into()),
+            ("aggfinalextra", of.extra.into()),
+            ("aggfinalmodify", of.modify.as_str().into()),
+            ("aggmfinalmodify", "r".into()),
+            ("aggtranstype", of_type(&of.state).into()),
+            ("aggtransspace", of.space.into()),
+        ]);
+        if let Some(initial) = &of.initial {
+            facts.also("agginitval", initial.as_str().into());
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 70] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 71] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -38,6 +38,7 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 70] = [
     (701, "float8", "double precision", 8, "N", 1022),
     (705, "unknown", "unknown", -2, "X", 0),
     (774, "macaddr8", "macaddr8", 8, "U", 775),
+    (790, "money", "money", 8, "N", 791),
     (829, "macaddr", "macaddr", 6, "U", 1040),
     (869, "inet", "inet", -1, "I", 1041),
     (1033, "aclitem", "aclitem", 12, "U", 1034),
@@ -138,6 +139,7 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Cidr => (650, -1),
         Type::MacAddr8 => (774, -1),
         Type::MacAddr => (829, -1),
+        Type::Money => (790, -1),
         Type::Inet => (869, -1),
         Type::Range(of) => (number_of_name(of.range_name()).unwrap_or_default(), -1),
         Type::Multirange(of) => (number_of_name(of.multirange_name()).unwrap_or_default(), -1),

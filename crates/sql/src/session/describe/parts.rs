@@ -33,6 +33,7 @@ pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
         | Type::Inet
         | Type::Cidr
         | Type::MacAddr
+        | Type::Money
         | Type::MacAddr8
         | Type::Range(_)
         | Type::Multirange(_) => (DataType::Utf8View, Some(ty.base().to_string())),
