@@ -185,11 +185,15 @@ fn literal(value: &ArrayRef, ty: &Type, out: &mut String) {
     | Type::MacAddr8
     | Type::Money
     | Type::Range(_)
-    | Type::Multirange(_) = ty
+    | Type::Multirange(_)
+    | Type::Array(_) = ty
     {
         let texts = as_shown(value, ty).ok();
         let text = texts.and_then(|texts| Some(texts.as_string_view_opt()?.value(0).to_owned()));
-        out.push_str(&format!("'{}'", text.unwrap_or_default()));
+        out.push_str(&format!(
+            "'{}'",
+            text.unwrap_or_default().replace('\'', "''")
+        ));
         return;
     }
     let options = FormatOptions::default();

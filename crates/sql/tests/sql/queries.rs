@@ -717,3 +717,17 @@ fn functions_of_rows_that_are_not_there_are_asked_for_nulls() {
         Vec::<String>::new()
     );
 }
+
+#[test]
+fn conditions_with_arrays_of_no_element_and_of_a_null_are_told_apart() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a integer, b integer); INSERT INTO t VALUES (4, NULL)");
+    let case = "CASE WHEN b > 3 THEN NULL::float8[] ELSE '{}'::float8[] END";
+    let condition = format!("{case} BETWEEN SYMMETRIC '{{NULL}}' AND '{{}}'");
+    assert_eq!(
+        sql.rows(&format!("SELECT a FROM t WHERE {condition}")),
+        ["4"]
+    );
+    let plan = sql.rows(&format!("EXPLAIN SELECT a FROM t WHERE {condition}"));
+    assert!(plan.join("\n").contains("<= '{NULL}'"), "{plan:?}");
+}

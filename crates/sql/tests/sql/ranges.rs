@@ -343,3 +343,22 @@ fn functions_take_any_range() {
         "42P13"
     );
 }
+
+#[test]
+fn clients_are_told_parameters_by_their_types() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i int4range, m tstzmultirange)");
+    sql.run("PREPARE one AS INSERT INTO t VALUES ($1, $2)");
+    sql.run("PREPARE two AS SELECT i FROM t WHERE i && $1");
+    sql.run(
+        "PREPARE three AS SELECT typname FROM pg_type WHERE oid = ANY ($1::oid[]) ORDER BY oid",
+    );
+    assert_eq!(
+        sql.rows("SELECT parameter_types FROM pg_prepared_statements ORDER BY name"),
+        ["{int4range,tstzmultirange}", "{oid[]}", "{int4range}"]
+    );
+    assert_eq!(
+        sql.rows("EXECUTE three('{3904,4451}')"),
+        ["int4range", "int4multirange"]
+    );
+}

@@ -28,6 +28,10 @@ pub(super) type Kind = (DataType, Option<String>);
 /// What is told of a parameter of a type that is held as an Arrow type.
 pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
     match ty.innermost() {
+        // One of these alone is told as a number, which clients give as such.
+        Type::Oid if matches!(ty, Type::Array(_)) => {
+            (DataType::Utf8View, Some(ty.base().to_string()))
+        }
         Type::Bit(_)
         | Type::VarBit(_)
         | Type::Inet
