@@ -112,6 +112,10 @@ impl Cluster {
             }
             false => Command::new(program),
         };
+        // A caller's own server is none of its business.
+        for name in ["PGPORT", "PGHOST", "PGDATA", "PGUSER", "PGDATABASE"] {
+            command.env_remove(name);
+        }
         command.current_dir(self.place.path());
         command
     }
