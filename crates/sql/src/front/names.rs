@@ -48,13 +48,16 @@ use crate::types::type_of;
 /// Overloads of a function whose body is SQL.
 type SqlFunctions = Vec<Arc<SqlFunction>>;
 
+/// Aggregates of one name in one schema.
+type SqlAggregates = Vec<Arc<SqlAggregate>>;
+
 /// The names that a statement may use.
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
     numbers: OnceCell<Arc<Numbers>>,
     /// Functions whose body is SQL, by schema and name.
     functions: RefCell<HashMap<(String, String), SqlFunctions>>,
-    aggregates: RefCell<HashMap<(String, String), Vec<Arc<SqlAggregate>>>>,
+    aggregates: RefCell<HashMap<(String, String), SqlAggregates>>,
 }
 
 impl<'a> Names<'a> {
@@ -514,11 +517,7 @@ impl Catalog for Names<'_> {
         Ok(found)
     }
 
-    fn sql_aggregates(
-        &self,
-        schema: Option<&str>,
-        name: &str,
-    ) -> FrontResult<Vec<Arc<SqlAggregate>>> {
+    fn sql_aggregates(&self, schema: Option<&str>, name: &str) -> FrontResult<SqlAggregates> {
         let schema = match (schema, self.relations.path()) {
             (None, Some(path)) => {
                 let mut all = Vec::new();

@@ -210,7 +210,7 @@ fn shown_amount(bytes: &[u8]) -> String {
     let digits = (amount.unsigned_abs() / 100).to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
