@@ -97,3 +97,4 @@ SELECT encode(cash_send('1.5'), 'hex');
 SELECT md5('1'::money::text), length('1'::money::text), quote_literal('1'::money), quote_nullable('1'::money);
 SELECT '12'::char(5)::money, '12'::varchar::money, '12'::text::money, '12'::name::money;
 SELECT '123456789.01'::money * 1.1::float4, 1.1::float4 * '123456789.01'::money, '123456789.01'::money / 1.1::float4, '123456789.01'::money * 1.1::float8, '123456789.01'::money / 1.1::float8, '-123456789.01'::money / 7, '0.25'::money * 0.5::float8, '0.07'::money * 0.5::float8;
+SELECT CAST('12'::bigint AS money), CAST('-12'::integer AS money), CAST('12.34'::money AS numeric), CAST('1234.567'::numeric AS money);
