@@ -312,8 +312,13 @@ pub fn check(file: &Path, side: &mut dyn Side) -> io::Result<(usize, Vec<Miss>)>
 pub fn is_ordered(statement: &str) -> bool {
     let mut depth = 0i32;
     let mut outside = String::new();
+    // Brackets in literals and names are none.
+    let mut quote = None;
     for c in statement.chars() {
         match c {
+            c if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '\'' | '"' => quote = Some(c),
             '(' => depth += 1,
             ')' => depth -= 1,
             c if depth == 0 => outside.push(c.to_ascii_lowercase()),
@@ -330,6 +335,16 @@ pub fn is_ordered(statement: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_order_inside_of_brackets_is_not_that_of_the_statement() {
+        assert!(is_ordered("SELECT a FROM t\n  ORDER  BY a"));
+        assert!(is_ordered("SELECT ')' FROM (SELECT '[1,2)') t ORDER BY 1"));
+        assert!(!is_ordered("SELECT '[1,2)' FROM (SELECT 1 ORDER BY 1) t"));
+        assert!(!is_ordered(
+            "SELECT '(' AS \")\" FROM (SELECT 1 ORDER BY 1) t"
+        ));
+    }
 
     #[test]
     fn statements_end_at_the_end_of_a_line() {

@@ -6,3 +6,7 @@ SELECT avg(b) FROM (VALUES (1, 'x')) q (a, b) WHERE max(a) > 1;
 SELECT v::text FROM (VALUES (1), (2)) q (v) GROUP BY ROLLUP ((v)::text) ORDER BY 1;
 SELECT count(*) FROM (VALUES (1), (2)) q (v) GROUP BY CUBE ((ARRAY[v])[1], (v) + 1) ORDER BY 1;
 SELECT count(*) FROM (VALUES (1), (2)) q (v) GROUP BY GROUPING SETS (((v)::text, (v) + 1), ((v) || 'x'), (v) * 2, ()) ORDER BY 1;
+
+-- All keys of DISTINCT count, also those that nothing reads.
+SELECT 7 FROM (VALUES (2), (NULL)) r (i) CROSS JOIN LATERAL (SELECT DISTINCT q.b FROM (SELECT 'x'::text AS a, v.b FROM (VALUES (1), (NULL)) v (b)) q WHERE r.i <> 4 GROUP BY q.a, q.b) s;
+SELECT count(*) FROM (VALUES (2), (3), (2)) r (i) CROSS JOIN LATERAL (SELECT DISTINCT q.b, q.c FROM (VALUES (1, 2), (1, 3), (1, 2)) q (b, c) WHERE r.i < 4 GROUP BY q.c, q.b) s;

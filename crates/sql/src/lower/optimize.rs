@@ -7,11 +7,15 @@
 //!
 //! `push_down_filter` moves a condition that reads no column below an aggregate without keys,
 //! which has a row whatever there is below it, and one that calls a volatile function; such
-//! conditions are kept away from it.
+//! conditions are kept away from it. `optimize_projections` drops keys of an aggregate that it
+//! takes for determined by others: where an aggregate stands under a join, each of its rows comes
+//! as often as it finds partners, and the rule takes it for one row still. It is told of no
+//! columns that determine others.
 
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchemaRef, FunctionalDependencies};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, ExpressionPlacement, LogicalPlan};
@@ -47,10 +51,12 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
     let parts = Parts::of(&plan)?;
     let guarded = |rule: &Arc<dyn OptimizerRule + Send + Sync>| {
         let name = rule.name();
+        let several = parts.as_ref().is_none_or(|parts| parts.aggregates > 1);
         let concerns = parts.as_ref().is_none_or(|parts| parts.concern(name));
         match name {
             _ if LEFT_OUT.contains(&name) || !concerns => None,
             "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
+            "optimize_projections" if several => Some(Arc::new(Projections(Arc::clone(rule))) as _),
             _ => Some(Arc::clone(rule)),
         }
     };
@@ -90,6 +96,61 @@ impl OptimizerRule for Filters {
     }
 }
 
+/// DataFusion's `optimize_projections`, which is told of no columns that determine others.
+#[derive(Debug)]
+struct Projections(Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for Projections {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> DfResult<Transformed<LogicalPlan>> {
+        self.0.rewrite(independent(plan)?, config)
+    }
+}
+
+/// A plan that tells of no columns that determine others.
+fn independent(plan: LogicalPlan) -> DfResult<LogicalPlan> {
+    let without = |schema: &DFSchemaRef| -> DfResult<Option<DFSchemaRef>> {
+        if schema.functional_dependencies().is_empty() {
+            return Ok(None);
+        }
+        let none = FunctionalDependencies::empty();
+        let schema = schema.as_ref().clone();
+        Ok(Some(Arc::new(schema.with_functional_dependencies(none)?)))
+    };
+    let plan = plan.transform_up_with_subqueries(|mut node| {
+        let schema = match &mut node {
+            LogicalPlan::Aggregate(aggregate) => &mut aggregate.schema,
+            LogicalPlan::Join(join) => &mut join.schema,
+            LogicalPlan::Projection(projection) => &mut projection.schema,
+            LogicalPlan::SubqueryAlias(alias) => &mut alias.schema,
+            _ => return Ok(Transformed::no(node)),
+        };
+        match without(schema)? {
+            Some(other) => {
+                *schema = other;
+                Ok(Transformed::yes(node))
+            }
+            None => Ok(Transformed::no(node)),
+        }
+    })?;
+    Ok(plan.data)
+}
+
 /// Whether a plan is, under projections, an aggregate without keys, one with several sets of
 /// them, or an operator of ours, which may be either.
 fn ends_in_one_row(plan: &LogicalPlan) -> bool {
@@ -110,7 +171,7 @@ fn ends_in_one_row(plan: &LogicalPlan) -> bool {
 /// What a plan has that some rules are for.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    aggregate: bool,
+    aggregates: usize,
     distinct_aggregate: bool,
     join: bool,
     limit: bool,
@@ -154,7 +215,7 @@ impl Parts {
             LogicalPlan::Sort(sort) => {
                 self.limit |= sort.fetch.is_some();
             }
-            LogicalPlan::Aggregate(_) => self.aggregate = true,
+            LogicalPlan::Aggregate(_) => self.aggregates += 1,
             other => return barrier::under(other).is_some(),
         }
         true
@@ -181,7 +242,7 @@ impl Parts {
             "eliminate_join" => self.join || self.subquery || self.set_comparison,
             "eliminate_limit" | "push_down_limit" => self.limit,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
-            "eliminate_group_by_constant" => self.aggregate,
+            "eliminate_group_by_constant" => self.aggregates > 0,
             "extract_leaf_expressions" | "push_down_leaf_projections" => self.leaf_function,
             _ => true,
         }
