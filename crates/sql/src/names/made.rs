@@ -72,7 +72,7 @@ mod tests {
             kind: "key",
         };
         let first = "a_very_very_long_table_name_t_a_very_very_long_column_name__key";
-        let second = "a_very_very_long_table_name__a_very_very_long_column_name__key1";
+        let second = "a_very_very_long_table_name_t_a_very_very_long_column_name_key1";
         assert_eq!(parts.free(|_| false), first);
         assert_eq!(parts.free(|name| name == first), second);
         let parts = Parts {
