@@ -13,7 +13,8 @@ use freestone_storage::index::{AnyCsb, Bloom, InvertedIndex, KeyShape, KeyWidth,
 use freestone_storage::layout::{self, SectionData};
 use freestone_storage::manifest::{Manifest, ManifestTable};
 use freestone_storage::{
-    BlockId, BlockInfo, ColumnType, Layout, Physical, TableId, TableOptions, postings,
+    BlockId, BlockInfo, ColumnType, Layout, Physical, ReadRelation, TableId, TableOptions,
+    ViewQuery, postings,
 };
 use std::fs;
 use std::path::Path;
@@ -393,7 +394,17 @@ fn manifest() {
     };
     let schema = manifest.schemas.entry("main".to_string()).or_default();
     schema.tables.insert("t".to_string(), stored);
-    schema.views.insert("v".to_string(), "SELECT 1".to_string());
+    schema.views.insert("v".to_string(), "SELECT 1".into());
+    let name = |name: &str| ("main".to_string(), name.to_string());
+    let noted = ViewQuery {
+        sql: "SELECT * FROM t".to_string(),
+        reads: vec![ReadRelation {
+            then: name("t"),
+            now: name("u"),
+            columns: vec![("a".to_string(), "b".to_string())],
+        }],
+    };
+    schema.views.insert("w".to_string(), noted);
     let json = serde_json::to_vec(&manifest).expect("a manifest is JSON");
     write("manifest", "one", &json);
 }
