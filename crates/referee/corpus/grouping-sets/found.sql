@@ -10,3 +10,6 @@ SELECT count(*) FROM (VALUES (1), (2)) q (v) GROUP BY GROUPING SETS (((v)::text,
 -- All keys of DISTINCT count, also those that nothing reads.
 SELECT 7 FROM (VALUES (2), (NULL)) r (i) CROSS JOIN LATERAL (SELECT DISTINCT q.b FROM (SELECT 'x'::text AS a, v.b FROM (VALUES (1), (NULL)) v (b)) q WHERE r.i <> 4 GROUP BY q.a, q.b) s;
 SELECT count(*) FROM (VALUES (2), (3), (2)) r (i) CROSS JOIN LATERAL (SELECT DISTINCT q.b, q.c FROM (VALUES (1, 2), (1, 3), (1, 2)) q (b, c) WHERE r.i < 4 GROUP BY q.c, q.b) s;
+
+-- A limit of keys whose rows come in their order.
+SELECT 5 FROM (VALUES (1), (2)) r (a) WHERE 7 <> (SELECT q.c FROM (SELECT b.x AS c, r.a AS d FROM (VALUES (3), (4)) b (x)) q ORDER BY 1 LIMIT 1) GROUP BY r.a LIMIT 1;

@@ -61,6 +61,12 @@ fn statements_that_random_ones_found() {
             "9,10",
         ),
         ("SELECT 1 FROM js ORDER BY 1 LIMIT (SELECT 2)", "1,1"),
+        // A limit of keys whose rows come in their order.
+        (
+            "SELECT 5 FROM js r WHERE 77 <> (SELECT q.c FROM (SELECT b.a AS c, r.a AS d FROM js b) q
+             ORDER BY 1 LIMIT 1) GROUP BY r.a ORDER BY 1 FETCH FIRST 1 ROWS ONLY",
+            "5",
+        ),
         // As many rows are computed as are wanted.
         (
             "SELECT i FROM generate_series(5, 5000000000) AS i LIMIT (SELECT 2) OFFSET (SELECT 70000)",
