@@ -69,7 +69,7 @@ impl Overload for SqlAggregate {
     }
 }
 
-/// What an aggregate does for each row and at the end.
+/// The transition function of an aggregate, and its final function, as expressions.
 struct Steps {
     step: Expr,
     strict: bool,
@@ -79,8 +79,8 @@ struct Steps {
 }
 
 impl Binder<'_> {
-    /// What a created aggregate is for arguments of some types and a type of states, and the type
-    /// of its result.
+    /// Binds a created aggregate for types of arguments and a type of states. Gives the aggregate
+    /// and the type of its result.
     ///
     /// # Errors
     /// `42883` for functions that are not there, `42804` for those of other types, `0A000` for

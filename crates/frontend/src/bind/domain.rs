@@ -91,7 +91,7 @@ impl Binder<'_> {
     /// its first argument.
     ///
     /// # Errors
-    /// Those of reading the domain.
+    /// Errors of the catalog while it reads the domain.
     pub(super) fn filled_domain(
         &self,
         name: &str,
@@ -141,7 +141,7 @@ impl Binder<'_> {
         Ok(self.rule_of_type(ty)?.is_some())
     }
 
-    /// What must hold for values of a domain, or for the elements of arrays.
+    /// The rule that values of a domain meet, or that elements of arrays do; `None` if it has none.
     fn rule_of_domain(&self, domain: &Domain, of_elements: bool) -> Result<Option<Rule>> {
         if !domain.not_null && domain.checks.is_empty() {
             return Ok(None);
@@ -162,7 +162,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// What must hold for values of a type because of the domains of fields.
+    /// The rule that the domains in a type give to its values; `None` if there are none.
     fn rule_of_type(&self, ty: &Type) -> Result<Option<Rule>> {
         Ok(match ty {
             Type::Array(element) => {
@@ -220,7 +220,7 @@ fn checked(value: Expr, rule: Option<Rule>) -> Expr {
     Expr::call(Arc::new(function.with_nulls()), vec![value], ty)
 }
 
-/// What must hold for values because of domains.
+/// A rule that domains give to values.
 enum Rule {
     /// They are those of a domain.
     Values(Checked),

@@ -589,7 +589,7 @@ fn trimmed(text: &str) -> &str {
 
 const EMPTY: &str = "empty";
 
-/// What follows the word for the empty range at the beginning of a text.
+/// The rest of a text behind the word `empty`; `None` if the text begins otherwise.
 fn after_empty(text: &str) -> Option<&str> {
     let (word, rest) = text.split_at_checked(EMPTY.len())?;
     word.eq_ignore_ascii_case(EMPTY).then_some(rest)

@@ -187,7 +187,7 @@ impl<'a> Names<'a> {
         Ok(Some(parts))
     }
 
-    /// What a name means: in a view, a relation as the view saw it.
+    /// Finds a relation by its name. In a view it has the names of the day on which the view was made.
     fn found(&self, name: &Name) -> Result<Option<Found>> {
         let relations = self.relations;
         let read = relations.read(name);

@@ -56,8 +56,8 @@ pub(crate) struct Relations<'a> {
     path: Option<Vec<String>>,
     /// Names of the views being expanded.
     open_views: Mutex<Vec<String>>,
-    /// What the query reads if it is that of a materialized view, then what each of those views
-    /// does.
+    /// The notes of the materialized view whose query this is, if it is one; then those of each
+    /// open view.
     reads: Mutex<Vec<Vec<ReadRelation>>>,
     /// The tables and views that the query itself names, if that is asked for.
     named: Option<Mutex<Vec<Name>>>,

@@ -35,7 +35,7 @@ pub(crate) const AGGREGATE: &str = "\u{1}aggregate";
 /// How `"any"` is kept, the type of an argument of any type.
 pub(crate) const ANY: &str = "\"any\"";
 
-/// What makes an aggregate of a function, as it is kept.
+/// The definition of a created aggregate, as the catalog keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Aggregation {
     /// The function that leads from state to state.
@@ -57,7 +57,7 @@ pub(crate) struct Aggregation {
     /// Bytes that a state is said to take.
     #[serde(default)]
     pub(crate) space: i64,
-    /// What is said of the last function, `r`, `s` or `w`, as in `pg_aggregate`.
+    /// FINALFUNC_MODIFY: `r`, `s` or `w`, as in `pg_aggregate`.
     pub(crate) modify: String,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct Routine {
     pub(crate) volatility: String,
     /// `sql`, `macro` or, of an aggregate, `internal`.
     pub(crate) language: String,
-    /// What makes an aggregate of it.
+    /// Its definition if it is an aggregate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) aggregation: Option<Aggregation>,
 }

@@ -26,7 +26,7 @@ use crate::statement::parse_one;
 
 /// Something that depends on what is to be dropped.
 pub(super) struct Dependent {
-    /// It as messages tell it.
+    /// Its kind and name, for messages.
     pub(super) shown: String,
     /// The dependent through which it is one.
     on: Option<String>,
