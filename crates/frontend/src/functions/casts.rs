@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, new_null_array};
 
 use super::kernel::{Call, Column, Kernel, Str, repeated, w1};
-use super::{Cast, Catalogue, Context, cast_between, scalar};
+use super::{Cast, Catalogue, Context, Session, cast_between, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::Arrays;
 use crate::types::{EnumType, RangeOf, Type};
@@ -249,6 +249,35 @@ pub(super) fn converted(
         session: call.session,
     };
     (function.kernel)(&call, &[Column::rows(array)])
+}
+
+/// Values of a type by its input function, which does not cut what is too long.
+///
+/// # Errors
+/// `22P02` and others of the type's input; `42846` for a type without one.
+pub fn read(session: &Session, ty: &Type, texts: ArrayRef) -> Result<ArrayRef> {
+    if *ty == Type::Text {
+        return Ok(texts);
+    }
+    let any = ty.without_length();
+    if any != *ty {
+        must_fit(&read(session, &any, Arc::clone(&texts))?, ty)?;
+    }
+    if texts.null_count() == texts.len() {
+        return Ok(new_null_array(&ty.arrow(), texts.len()));
+    }
+    let cast = cast_between(&Type::Text, ty)
+        .ok_or_else(|| Error::new("42846", format!("cannot cast type text to {ty}")))?;
+    let Some(function) = cast.function else {
+        return Ok(texts);
+    };
+    let call = Call {
+        rows: texts.len(),
+        types: &[Type::Text],
+        returns: ty,
+        session,
+    };
+    (function.kernel)(&call, &[Column::rows(texts)])
 }
 
 /// The texts of the values of an array, as results show them: of BOOLEAN `t` or `f`, of CHAR(n)

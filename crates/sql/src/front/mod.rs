@@ -27,7 +27,7 @@ use freestone_frontend::stack;
 use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
-use crate::keyed;
+use crate::keyed::{self, KeyPlan};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::relations::Relations;
 use crate::session::{OwnOptions, Requests};
@@ -135,13 +135,53 @@ pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
 /// # Errors
 /// Whatever is wrong with it; those of finding the rows.
 pub(crate) fn found_or_planned(relations: &Relations<'_>, ast: &Ast) -> Result<Planned> {
-    let own = relations
-        .state
-        .config_options()
-        .extensions
-        .get::<OwnOptions>();
-    let finds = own.is_none_or(|own| own.engine != "datafusion");
+    let finds = finds_by_keys(relations);
     with_room(relations, || bound_or_found(relations, ast, &[], finds))
+}
+
+/// A query over the names in sight with its parameters, bound; `None` if its rows are not found by
+/// keys, or its plan would be another one at another time.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub(crate) fn bound_by_keys(relations: &Relations<'_>, ast: &Ast) -> Result<Option<keyed::Bound>> {
+    let Ast::Query(query) = ast else {
+        return Ok(None);
+    };
+    if !finds_by_keys(relations) {
+        return Ok(None);
+    }
+    with_room(relations, || {
+        let session = Arc::new(session_of(relations));
+        let names = Names::new(relations);
+        let bound = Binder::new(&names, &session).query_into(query, &[])?;
+        let types = bound.parameters.iter().cloned().collect::<Option<Vec<_>>>();
+        let (Some(types), true) = (types, lower::is_immutable(&bound.plan)) else {
+            return Ok(None);
+        };
+        let levels = bound.plan.levels();
+        if bound.dated || operators(&bound.plan) > OPERATORS || levels > FLAT {
+            return Ok(None);
+        }
+        let around = Surroundings {
+            session,
+            parameters: Arc::from(Vec::new()),
+        };
+        let plan = lower::rewritten(&bound.plan, &around);
+        let plan = KeyPlan::of(plan, &bound.columns).ok();
+        Ok(plan.map(|plan| keyed::Bound {
+            plan: plan.without_handles(),
+            types,
+            settings: around.session.as_ref().clone(),
+        }))
+    })
+}
+
+/// Whether queries by keys are looked up in this session, and not planned.
+fn finds_by_keys(relations: &Relations<'_>) -> bool {
+    let options = relations.state.config_options();
+    let own = options.extensions.get::<OwnOptions>();
+    own.is_none_or(|own| own.engine != "datafusion")
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -189,6 +229,8 @@ fn with_room<R: Send>(relations: &Relations<'_>, bind: impl Fn() -> Result<R> + 
 const OPERATORS: usize = 250;
 /// Levels of operators and expressions, at most.
 const LEVELS: usize = 2_500;
+/// Levels of a query that is kept with its parameters, at most.
+const FLAT: usize = 100;
 /// How much larger the steps of walks here are than those of the front.
 const WALKS: usize = 8;
 
@@ -234,8 +276,15 @@ fn bound_or_found(
     }
     let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
         let plan = lower::rewritten(&bound.plan, &around);
-        if finds && let Some(rows) = keyed::rows(&plan, &bound.columns, &around)? {
-            return Ok(Made::Rows(rows));
+        let mut plan = plan;
+        if finds {
+            plan = match KeyPlan::of(plan, &bound.columns) {
+                Ok(keyed) => match keyed.rows(&relations.snapshot, &around.session, &[])? {
+                    Some(rows) => return Ok(Made::Rows(rows)),
+                    None => keyed.into_plan(),
+                },
+                Err(plan) => plan,
+            };
         }
         Ok(Made::Plan(lower::lowered(&plan, &around)?))
     });

@@ -59,7 +59,7 @@ impl References {
             let parent = catalog
                 .table_by_id(key.parent)
                 .ok_or_else(|| Error::new("40001", "a referenced table was dropped meanwhile"))?;
-            let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?;
+            let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?.of_reader();
             let view = view(key.parent);
             for values in known.values() {
                 if parent.find(&view, &look_up, values)?.is_empty() {

@@ -8,6 +8,7 @@
 //! a primary key or UNIQUE constraint a value.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
 
 use datafusion::arrow::array::ArrayRef;
 use freestone_frontend::plan::{
@@ -15,7 +16,7 @@ use freestone_frontend::plan::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
-use freestone_storage::{ColumnType, TableSchema, Value};
+use freestone_storage::{ColumnType, KeyLookUp, Table, TableSchema, Value};
 
 use super::is_readable;
 use crate::lower::Handle;
@@ -26,22 +27,57 @@ use crate::scan::{ROW_ID, StoredTable};
 const MOST_KEYS: usize = 1_000;
 
 /// A table and the keys of the rows that are read of it.
-pub(super) struct Access<'p> {
-    pub(super) relation: &'p Relation,
-    pub(super) stored: &'p StoredTable,
+#[derive(Debug)]
+pub(super) struct Access {
+    /// The address of the relation in the plan, by which its scan is told from others.
+    pub(super) relation: usize,
+    /// Weak, so that a plan that is kept does not keep blocks of the table.
+    pub(super) table: Weak<Table>,
+    pub(super) look_up: KeyLookUp,
     /// The columns of the plan, and whether each is the row's id.
-    pub(super) read: Vec<(&'p Read, bool)>,
+    pub(super) read: Vec<(Read, bool)>,
     /// Positions in the table of those that are no ids.
     pub(super) columns: Vec<usize>,
-    /// Positions of the key's columns.
-    pub(super) key: Vec<usize>,
-    /// The keys, each once.
-    pub(super) values: Vec<Vec<Value>>,
+    /// Where the values of each key come from.
+    keys: Vec<Vec<Source>>,
+}
+
+/// Where a value of a key comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The plan; `None` is NULL, which equals nothing.
+    Given(Option<Value>),
+    /// The parameter of this number, from 1.
+    Parameter(usize),
+}
+
+impl Source {
+    fn value(&self, parameters: &[ArrayRef]) -> Option<Value> {
+        match self {
+            Source::Given(value) => value.clone(),
+            Source::Parameter(number) => cell(parameters.get(number - 1)?, 0),
+        }
+    }
+}
+
+impl Access {
+    /// The keys with the values of parameters, each once; those with a NULL are left out.
+    pub(super) fn values(&self, parameters: &[ArrayRef]) -> Vec<Vec<Value>> {
+        let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
+            key.iter().map(|source| source.value(parameters)).collect()
+        };
+        let mut keys: Vec<Vec<Value>> = self.keys.iter().filter_map(of).collect();
+        if keys.len() > 1 {
+            let mut seen = HashSet::new();
+            keys.retain(|key| seen.insert(key.iter().map(bytes).collect::<Vec<_>>()));
+        }
+        keys
+    }
 }
 
 /// The accesses of all tables of a plan; `None` if one has none, or the plan has other parts
 /// that are not for few rows.
-pub(super) fn all(plan: &Plan) -> Option<Vec<Access<'_>>> {
+pub(super) fn all(plan: &Plan) -> Option<Vec<Access>> {
     let mut walk = Walk {
         same: Vec::new(),
         found: Vec::new(),
@@ -50,15 +86,22 @@ pub(super) fn all(plan: &Plan) -> Option<Vec<Access<'_>>> {
     (!walk.found.is_empty()).then_some(walk.found)
 }
 
-struct Walk<'p> {
-    /// Columns that are renamed by projections: the new one and the old one.
-    same: Vec<(ColumnId, ColumnId)>,
-    found: Vec<Access<'p>>,
+/// The table of a relation of a plan, if it is a stored one.
+pub(super) fn stored(relation: &Relation) -> Option<&Arc<Table>> {
+    let handle = relation.handle.downcast_ref::<Handle>()?;
+    let stored = handle.provider.downcast_ref::<StoredTable>()?;
+    Some(stored.parts().0)
 }
 
-impl<'p> Walk<'p> {
+struct Walk {
+    /// Columns that are renamed by projections: the new one and the old one.
+    same: Vec<(ColumnId, ColumnId)>,
+    found: Vec<Access>,
+}
+
+impl Walk {
     /// Goes down a plan with the conditions that its rows must meet to matter.
-    fn plan(&mut self, plan: &'p Plan, above: &[&'p Expr]) -> Option<()> {
+    fn plan<'p>(&mut self, plan: &'p Plan, above: &[&'p Expr]) -> Option<()> {
         let unfit = |expr: &&Expr| expr.has_subquery() || expr.is_volatile();
         if plan.expressions().iter().any(unfit) {
             return None;
@@ -127,14 +170,12 @@ impl<'p> Walk<'p> {
 
     fn access(
         &self,
-        relation: &'p Relation,
-        columns: &'p [(Read, usize)],
-        above: &[&'p Expr],
-    ) -> Option<Access<'p>> {
-        let handle = relation.handle.downcast_ref::<Handle>()?;
-        let stored = handle.provider.downcast_ref::<StoredTable>()?;
-        may_read(stored.parts().0).ok()?;
-        let (table, _) = stored.parts();
+        relation: &Relation,
+        columns: &[(Read, usize)],
+        above: &[&Expr],
+    ) -> Option<Access> {
+        let table = stored(relation)?;
+        may_read(table).ok()?;
         let schema = &table.schema;
         if schema.partitioned.is_some() {
             return None;
@@ -148,14 +189,14 @@ impl<'p> Walk<'p> {
         let mut places: HashMap<ColumnId, usize> = HashMap::new();
         for (column, at) in columns {
             match place(*at)? {
-                (name, None) if name == ROW_ID => read.push((column, true)),
+                (name, None) if name == ROW_ID => read.push((column.clone(), true)),
                 (_, Some(position)) => {
                     let held = schema.columns[position].kind.arrow();
                     if !is_readable(&held, &column.ty) {
                         return None;
                     }
                     places.insert(column.id, position);
-                    read.push((column, false));
+                    read.push((column.clone(), false));
                     positions.push(position);
                 }
                 _ => return None,
@@ -163,14 +204,16 @@ impl<'p> Walk<'p> {
         }
         self.spread(&mut places, above);
         let alternatives = alternatives_of(above, &places, schema)?;
-        let (key, values) = keys(schema, &alternatives)?;
+        let (key, keys) = keys(schema, &alternatives)?;
         Some(Access {
-            relation,
-            stored,
+            relation: std::ptr::from_ref(relation).addr(),
+            table: Arc::downgrade(table),
+            look_up: KeyLookUp::prepare(schema, &key, &positions)
+                .ok()?
+                .of_reader(),
             read,
             columns: positions,
-            key,
-            values,
+            keys,
         })
     }
 
@@ -237,9 +280,8 @@ fn equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// Values of some columns of a table, by their positions; none where one of them is NULL, which
-/// equals nothing.
-type Alternative = HashMap<usize, Option<Value>>;
+/// Values of some columns of a table, by their positions.
+type Alternative = HashMap<usize, Source>;
 
 /// The alternatives that a condition allows; `None` if it says nothing of the columns.
 fn alternatives(
@@ -254,13 +296,15 @@ fn alternatives(
     let given = |column: &Expr, value: &Expr| {
         let at = position(column)?;
         family(&column.ty).filter(|own| family(&value.ty) == Some(*own))?;
-        let ExprKind::Literal(array) = &value.kind else {
+        if !is_plain(&schema.columns[at].kind) {
             return None;
+        }
+        let source = match &value.kind {
+            ExprKind::Literal(array) => Source::Given(cell(array, 0)),
+            ExprKind::Parameter(number) => Source::Parameter(*number),
+            _ => return None,
         };
-        Some(Alternative::from([(
-            at,
-            stored_value(array, &schema.columns[at].kind)?,
-        )]))
+        Some(Alternative::from([(at, source)]))
     };
     match &expr.kind {
         ExprKind::InList { value, list, equal } if equal.name == "=" => {
@@ -321,10 +365,9 @@ fn alternatives_of(
     all
 }
 
-/// A literal as a column stores it; `None` for a column of another kind, and a value of `None`
-/// for NULL.
-fn stored_value(array: &ArrayRef, kind: &ColumnType) -> Option<Option<Value>> {
-    let plain = matches!(
+/// Whether a column stores a value of its type as it is.
+fn is_plain(kind: &ColumnType) -> bool {
+    matches!(
         kind,
         ColumnType::SmallInt
             | ColumnType::Integer
@@ -335,35 +378,32 @@ fn stored_value(array: &ArrayRef, kind: &ColumnType) -> Option<Option<Value>> {
             | ColumnType::Timestamp
             | ColumnType::TimestampTz
             | ColumnType::Uuid
-    );
-    plain.then(|| cell(array, 0))
+    )
 }
 
-/// The columns of a key that every alternative gives a value, and the keys.
+/// The columns of a key that every alternative gives a value, and where the values of the keys
+/// come from.
 ///
 /// Indexes that are no keys are left to operators: the record of the workload, by which designs
 /// are chosen, learns from their scans how often an index is used and how many rows it gives.
 fn keys(
     schema: &TableSchema,
     alternatives: &[Alternative],
-) -> Option<(Vec<usize>, Vec<Vec<Value>>)> {
+) -> Option<(Vec<usize>, Vec<Vec<Source>>)> {
     let mut sets = schema.keys.iter().map(|key| &key.columns);
     let known = |columns: &&Vec<usize>| {
         let of = |one: &Alternative| columns.iter().all(|column| one.contains_key(column));
         alternatives.iter().all(of)
     };
     let columns = sets.find(known)?;
-    let mut seen = HashSet::new();
-    let mut values = Vec::new();
-    for one in alternatives {
-        let key = columns.iter().map(|column| one.get(column)?.clone());
-        if let Some(key) = key.collect::<Option<Vec<Value>>>()
-            && seen.insert(key.iter().map(bytes).collect::<Vec<_>>())
-        {
-            values.push(key);
-        }
-    }
-    Some((columns.clone(), values))
+    let key = |one: &Alternative| -> Option<Vec<Source>> {
+        columns
+            .iter()
+            .map(|column| one.get(column).cloned())
+            .collect()
+    };
+    let keys = alternatives.iter().map(key).collect::<Option<_>>()?;
+    Some((columns.clone(), keys))
 }
 
 /// A value of a key by which it is told from others.

@@ -19,78 +19,134 @@
 //! so do those with sub-queries, volatile functions, windows and set operations.
 
 mod access;
+mod query;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use freestone_frontend::plan::{Column as Read, Plan, Relation};
+use freestone_frontend::functions::Session;
+use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, KeyLookUp, Row, RowId};
+use freestone_storage::{Column, Row, RowId, Snapshot};
 
 use self::access::Access;
 use crate::error::Result;
-use crate::lower::{Surroundings, shown_batch};
+use crate::lower::shown_batch;
 use crate::values::convert::{is_held_as_text, loaded};
+
+pub(crate) use query::{Bound, KeyQuery, Keyed};
 
 /// Most rows that all look-ups of a query may find.
 const MOST_ROWS: usize = 1_000;
 
-/// The rows of a rewritten plan as clients are shown them, under the names and types of
-/// `shown`; `None` if they are not found by keys.
-///
-/// # Errors
-/// An error of reading rows or of a function of the query.
-pub(crate) fn rows(
-    plan: &Plan,
-    shown: &[Read],
-    around: &Surroundings,
-) -> Result<Option<RecordBatch>> {
-    let Some(accesses) = access::all(plan) else {
-        return Ok(None);
-    };
-    let mut found: HashMap<*const Relation, RecordBatch> = HashMap::new();
-    let mut left = MOST_ROWS;
-    for access in &accesses {
-        let Some(batch) = looked_up(access, &mut left)? else {
+/// A rewritten plan whose tables are all read by keys.
+#[derive(Debug)]
+pub(crate) struct KeyPlan {
+    /// In a place of its own: accesses know its relations by their addresses.
+    plan: Box<Plan>,
+    accesses: Vec<Access>,
+    /// Columns of the result: their names and types, and where they stand in the plan.
+    shown: Vec<(String, Type, ColumnId)>,
+}
+
+impl KeyPlan {
+    /// A rewritten plan with names and types for its columns; `None`, and the plan, if its tables are
+    /// not read by keys.
+    pub(crate) fn of(plan: Plan, shown: &[Read]) -> std::result::Result<KeyPlan, Plan> {
+        let plan = Box::new(plan);
+        let Some(accesses) = access::all(&plan) else {
+            return Err(*plan);
+        };
+        let ids = plan.columns();
+        let shown = shown.iter().zip(&ids);
+        let shown = shown.map(|(column, id)| (column.name.clone(), column.ty.clone(), id.id));
+        Ok(KeyPlan {
+            shown: shown.collect(),
+            accesses,
+            plan,
+        })
+    }
+
+    /// The same, to be kept: without what its plan knows of its tables, which would keep their
+    /// blocks.
+    pub(crate) fn without_handles(mut self) -> KeyPlan {
+        let mut open = vec![&mut *self.plan];
+        while let Some(plan) = open.pop() {
+            if let Plan::Scan { relation, .. } = plan {
+                relation.handle = Arc::new(());
+            }
+            open.extend(plan.inputs_mut());
+        }
+        self
+    }
+
+    /// The plan.
+    pub(crate) fn into_plan(self) -> Plan {
+        *self.plan
+    }
+
+    /// The rows that a snapshot sees, as clients are shown them; `None` if there are many, or a
+    /// table is not there.
+    ///
+    /// # Errors
+    /// An error of reading rows or of a function of the query.
+    pub(crate) fn rows(
+        &self,
+        snapshot: &Snapshot,
+        session: &Session,
+        parameters: &[ArrayRef],
+    ) -> Result<Option<RecordBatch>> {
+        let mut found: HashMap<usize, RecordBatch> = HashMap::new();
+        let mut left = MOST_ROWS;
+        for access in &self.accesses {
+            let Some(batch) = looked_up(access, snapshot, parameters, &mut left)? else {
+                return Ok(None);
+            };
+            found.insert(access.relation, batch);
+        }
+        let of = |relation: &Relation, _: &[(Read, usize)]| {
+            let batch = found.get(&std::ptr::from_ref(relation).addr());
+            Ok(batch.cloned().into_iter().collect())
+        };
+        let table = reference::run(&self.plan, &of, session, parameters)?;
+        let columns = self.shown.iter().map(|(name, ty, id)| {
+            let values = table.column(*id).cloned();
+            values.map(|values| (name.as_str(), ty, values))
+        });
+        let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        found.insert(std::ptr::from_ref(access.relation), batch);
+        shown_batch(&columns, table.rows, session)
     }
-    let of = |relation: &Relation, _: &[(Read, usize)]| {
-        let batch = found.get(&std::ptr::from_ref(relation));
-        Ok(batch.cloned().into_iter().collect())
-    };
-    let table = reference::run(plan, &of, &around.session, &around.parameters)?;
-    let ids = plan.columns();
-    let columns = shown.iter().zip(&ids).map(|(column, id)| {
-        let values = table.column(id.id).cloned();
-        values.map(|values| (column.name.as_str(), &column.ty, values))
-    });
-    let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
-    shown_batch(&columns, table.rows, &around.session)
 }
 
 /// The rows of an access, with the columns that the plan reads; `None` if there are more than
 /// may be left.
-fn looked_up(access: &Access<'_>, left: &mut usize) -> Result<Option<RecordBatch>> {
-    let (table, view) = access.stored.parts();
-    let look_up = KeyLookUp::prepare(&table.schema, &access.key, &access.columns)?;
+fn looked_up(
+    access: &Access,
+    snapshot: &Snapshot,
+    parameters: &[ArrayRef],
+    left: &mut usize,
+) -> Result<Option<RecordBatch>> {
+    let Some(table) = access.table.upgrade() else {
+        return Ok(None);
+    };
+    let view = snapshot.read_view(table.id);
     let mut rows: Vec<(RowId, Row)> = Vec::new();
-    for key in &access.values {
-        let some = table.find(view, &look_up, key)?;
+    let keys = access.values(parameters);
+    for key in &keys {
+        let some = table.find(&view, &access.look_up, key)?;
         if some.len() > *left {
             return Ok(None);
         }
         *left -= some.len();
         rows.extend(some);
     }
-    table.activity().looked_up(access.values.len() as u64);
+    table.activity().looked_up(keys.len() as u64);
     let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
     let columns = access.columns.iter();
     let columns: Vec<Column> = columns

@@ -65,7 +65,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use freestone_frontend::evaluate::fold::Fold;
-use freestone_frontend::functions::{Session, Volatility};
+use freestone_frontend::functions::{Scalar, Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
@@ -184,19 +184,35 @@ pub(crate) fn lowered_expression(
 /// Whether a plan means the same at any time, under the same settings: no call of it depends on
 /// the moment of the statement or on what it has seen of the catalog. Others must not be kept for statements to come.
 pub(crate) fn is_lasting(plan: &Plan) -> bool {
-    let lasts = |expr: &Bound| {
+    // Casts depend on settings only.
+    calls_only(plan, &|function| {
+        function.volatility == Volatility::Immutable || function.name == "cast"
+    })
+}
+
+/// Whether all functions of a plan are immutable.
+pub(crate) fn is_immutable(plan: &Plan) -> bool {
+    calls_only(plan, &|function| {
+        function.volatility == Volatility::Immutable
+    })
+}
+
+/// Whether a plan calls only functions of a kind.
+fn calls_only(plan: &Plan, fits: &dyn Fn(&Scalar) -> bool) -> bool {
+    let of_kind = |expr: &Bound| {
         let mut plans = Vec::new();
         subqueries(expr, &mut plans);
-        plans.into_iter().all(is_lasting)
+        plans.into_iter().all(|plan| calls_only(plan, fits))
             && !expr.any(&mut |expr| match &expr.kind {
-                // Casts depend on settings only.
-                ExprKind::Call { function, .. } => {
-                    function.volatility != Volatility::Immutable && function.name != "cast"
-                }
+                ExprKind::Call { function, .. } => !fits(function),
                 _ => false,
             })
     };
-    plan.expressions().into_iter().all(lasts) && plan.inputs().into_iter().all(is_lasting)
+    plan.expressions().into_iter().all(of_kind)
+        && plan
+            .inputs()
+            .into_iter()
+            .all(|input| calls_only(input, fits))
 }
 
 /// The same of a part of a plan that reads common table expressions of the whole.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Int64Type, Schema};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::memory::MemoryStream;
@@ -30,7 +31,7 @@ use datafusion::sql::sqlparser::ast::{
     SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor, VisitorMut,
 };
 use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
-use freestone_storage::{Privileges, RowId, RowLock, Table};
+use freestone_storage::{Privileges, RowId, RowLock, Table, TableId};
 use futures::StreamExt;
 
 use super::Run;
@@ -232,6 +233,11 @@ fn take_apart(ast: &mut Ast) -> Vec<Query> {
     apart.found
 }
 
+fn of_batch(rows: RecordBatch) -> Result<SendableRecordBatchStream> {
+    let schema = rows.schema();
+    Ok(Box::pin(MemoryStream::try_new(vec![rows], schema, None)?))
+}
+
 fn given_name(number: usize) -> String {
     format!("locked rows {}", number + 1)
 }
@@ -256,21 +262,8 @@ impl Run<'_> {
 
     /// The rows of a query with locks, locked.
     async fn locked(&self, query: &Query) -> Result<Outcome> {
-        let select = refuse_clauses(query)?;
-        let modes = self.session.transaction().modes();
-        if modes.unwrap_or_else(|| self.session.modes()).read_only {
-            let message = "cannot execute SELECT FOR UPDATE in a read-only transaction";
-            return Err(Error::new("25006", message));
-        }
-        let tables = self.locked_tables(query, select)?;
-        let rights = self.rights(self.snapshot.catalog());
-        for one in &tables {
-            rights.table(&one.name, one.table, Privileges::UPDATE)?;
-        }
-        let skips = tables
-            .iter()
-            .any(|one| one.nonblock == Some(NonBlock::SkipLocked));
-        let (plan, limits) = with_ids(query, &tables, skips)?;
+        let tables = self.may_lock(query)?;
+        let (plan, limits) = with_ids(query, &tables)?;
         let limits = match limits {
             Some(limits) => self.limits(&limits).await?,
             None => (0, None),
@@ -291,27 +284,74 @@ impl Run<'_> {
             }
             Err(error) => return Err(error),
         };
-        let context = self.session.task_context_at(&self.snapshot);
-        let held = MemoryConsumer::new("rows to lock").register(context.memory_pool());
-        let mut stream = match planned {
+        let stream = match planned {
             Planned::Plan(logical) => {
                 let logical = logical.shown()?;
                 let physical = self.physical(&logical).await?;
+                let context = self.session.task_context_at(&self.snapshot);
                 let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
                 with_schema(execute_stream(physical, context)?, all)
             }
-            Planned::Rows(rows) => {
-                let all = rows.schema();
-                Box::pin(MemoryStream::try_new(vec![rows], all, None)?)
-            }
+            Planned::Rows(rows) => of_batch(rows)?,
         };
+        self.lock_all(&tables, stream, limits).await
+    }
+
+    /// The rows of a query with locks that were found by keys, with their ids behind them,
+    /// locked.
+    ///
+    /// # Errors
+    /// As [`Run::with_locks`].
+    pub(super) async fn locked_rows(&self, query: &Query, rows: RecordBatch) -> Result<Outcome> {
+        let tables = self.may_lock(query)?;
+        self.lock_all(&tables, of_batch(rows)?, (0, None)).await
+    }
+
+    /// A query with locks that gives the ids of its rows behind its columns and does not lock
+    /// them, and the tables of these rows; `None` if it counts the rows that it can lock.
+    ///
+    /// # Errors
+    /// As [`Run::with_locks`].
+    pub(super) fn with_row_ids(&self, query: &Query) -> Result<Option<(Ast, Vec<TableId>)>> {
+        let tables = self.may_lock(query)?;
+        let (plan, limits) = with_ids(query, &tables)?;
+        let ids = tables.iter().map(|one| one.table.id).collect();
+        Ok(limits.is_none().then_some((plan, ids)))
+    }
+
+    /// The tables whose rows a query locks, if it may.
+    fn may_lock(&self, query: &Query) -> Result<Vec<Locked<'_>>> {
+        let select = refuse_clauses(query)?;
+        let modes = self.session.transaction().modes();
+        if modes.unwrap_or_else(|| self.session.modes()).read_only {
+            let message = "cannot execute SELECT FOR UPDATE in a read-only transaction";
+            return Err(Error::new("25006", message));
+        }
+        let tables = self.locked_tables(query, select)?;
+        let rights = self.rights(self.snapshot.catalog());
+        for one in &tables {
+            rights.table(&one.name, one.table, Privileges::UPDATE)?;
+        }
+        Ok(tables)
+    }
+
+    /// Locks the rows of a stream, whose last columns are their ids, and gives those that it
+    /// could lock.
+    async fn lock_all(
+        &self,
+        tables: &[Locked<'_>],
+        mut stream: SendableRecordBatchStream,
+        mut limit: (usize, Option<usize>),
+    ) -> Result<Outcome> {
+        let context = self.session.task_context_at(&self.snapshot);
+        let held = MemoryConsumer::new("rows to lock").register(context.memory_pool());
         let all = stream.schema();
         let shown = all.fields().len() - tables.len();
-        let (mut batches, mut limit) = (Vec::new(), limits);
+        let mut batches = Vec::new();
         while limit.1 != Some(0)
             && let Some(batch) = stream.next().await
         {
-            let batch = self.lock_rows(&tables, &batch?, &mut limit)?;
+            let batch = self.lock_rows(tables, &batch?, &mut limit)?;
             let batch = batch.project(&(0..shown).collect::<Vec<_>>())?;
             held.try_grow(batch.get_array_memory_size())?;
             batches.push(batch);
@@ -513,7 +553,10 @@ fn unserialized(one: &Locked<'_>, what: &str) -> Error {
 
 /// The query with the ids of its rows behind its columns and without locks, and a query for its
 /// OFFSET and LIMIT if they count rows that are left.
-fn with_ids(query: &Query, tables: &[Locked<'_>], skips: bool) -> Result<(Ast, Option<String>)> {
+fn with_ids(query: &Query, tables: &[Locked<'_>]) -> Result<(Ast, Option<String>)> {
+    let skips = tables
+        .iter()
+        .any(|one| one.nonblock == Some(NonBlock::SkipLocked));
     let mut query = query.clone();
     query.locks.clear();
     if let SetExpr::Select(select) = query.body.as_mut() {

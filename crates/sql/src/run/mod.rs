@@ -14,6 +14,7 @@ mod assigned;
 mod attach;
 mod block;
 mod bulk;
+mod by_keys;
 mod by_name;
 mod cascade;
 mod change;
@@ -91,10 +92,11 @@ use crate::plan::files::open_all;
 use crate::plan::given::Given;
 use crate::plan::relations::{Relations, unknown_table};
 use crate::rights::RoleStatement;
-use crate::session::{Outcome, Session};
+use crate::session::{Outcome, PreparedKeys, Session};
 use crate::statement::{Statement, changing_query};
 use crate::utility::Utility;
 
+pub(crate) use by_keys::bound_by_keys;
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
@@ -127,6 +129,8 @@ pub(crate) struct Run<'a> {
     parts: Mutex<Option<Touched>>,
     /// The statement, if it has to be looked at again when it changes the catalog.
     checked: OnceLock<Ast>,
+    /// The values of a prepared query whose rows are found by keys.
+    keys: Option<&'a PreparedKeys<'a>>,
 }
 
 /// Runs a statement.
@@ -148,12 +152,20 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     }
     let pivoted = Box::pin(session.with_pivots(statement)).await?;
     let ast = session.in_path(session.own_tables(&pivoted)?)?;
-    let outcome = Box::pin(transaction::run(session, &ast)).await?;
+    let outcome = Box::pin(transaction::run(session, &ast, None)).await?;
     if let Ast::Declare { stmts } = ast.as_ref() {
         let names = stmts.iter().flat_map(|one| &one.names);
         names.for_each(|name| session.cursors().tell(&fold(name), statement.text()));
     }
     Ok(outcome)
+}
+
+/// Runs a prepared query whose rows are found by keys.
+///
+/// # Errors
+/// As [`statement`].
+pub(crate) async fn keyed(session: &Session, keys: &PreparedKeys<'_>) -> Result<Outcome> {
+    transaction::run(session, keys.unbound(), Some(keys)).await
 }
 
 impl<'a> Run<'a> {
@@ -184,7 +196,15 @@ impl<'a> Run<'a> {
             parts: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
+            keys: None,
         }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The same for a prepared query by keys.
+    fn with_keys(self, keys: Option<&'a PreparedKeys<'a>>) -> Self {
+        Self { keys, ..self }
     }
 }
 
@@ -228,6 +248,13 @@ impl Run<'_> {
     }
 
     async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
+        match self.keys {
+            Some(keys) => Box::pin(self.by_keys(keys, ast)).await,
+            None => self.planned_by_kind(ast).await,
+        }
+    }
+
+    async fn planned_by_kind(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
             ast if locks(ast) => Box::pin(self.with_locks(ast)).await,
             Ast::Query(query) if changing_query(ast).is_some() => {

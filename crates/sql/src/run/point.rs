@@ -85,7 +85,7 @@ impl PointQuery {
         {
             return Ok(None);
         }
-        let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?;
+        let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?.of_reader();
         let columns = columns.iter().map(|column| schema.columns[*column].clone());
         let columns: Vec<Column> = columns.collect();
         let fields = columns.iter().zip(&names).map(|(column, name)| {

@@ -178,6 +178,7 @@ impl Sought {
     ) -> Option<Sought> {
         let condition = KeyCondition::of(selection?, &table.schema, called)?;
         let look_up = KeyLookUp::prepare(&table.schema, condition.columns(), columns).ok()?;
+        let look_up = look_up.of_reader();
         Some(Sought { condition, look_up })
     }
 

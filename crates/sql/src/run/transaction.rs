@@ -16,7 +16,9 @@ use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
-use crate::session::{AskedModes, Block, Marks, Modes, Notice, Open, Outcome, Session};
+use crate::session::{
+    AskedModes, Block, Marks, Modes, Notice, Open, Outcome, PreparedKeys, Session,
+};
 use crate::statement::changing_query;
 use crate::utility::Utility;
 
@@ -27,11 +29,18 @@ pub(super) const ATTEMPTS: usize = 50;
 /// does not name collides for good.
 const UPSERTS: usize = 4;
 
+/// A statement, and the values of its keys if it is a prepared query by keys.
+type Work<'a> = (&'a Ast, Option<&'a PreparedKeys<'a>>);
+
 /// Runs a statement in the session's transaction, or as one of its own.
 ///
 /// # Errors
 /// Those of the statement; nothing has changed then.
-pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
+pub(super) async fn run(
+    session: &Session,
+    ast: &Ast,
+    keys: Option<&PreparedKeys<'_>>,
+) -> Result<Outcome> {
     session.apply_pending();
     if !session.in_transaction() {
         // What a statement has set for itself alone.
@@ -87,14 +96,14 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             session,
             failed: true,
         };
-        let outcome = within(session, ast, snapshot).await;
+        let outcome = within(session, (ast, keys), snapshot).await;
         inside.failed = outcome.is_err();
         return outcome;
     }
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match alone(session, ast, &mut stopped).await {
+        let error = match alone(session, (ast, keys), &mut stopped).await {
             Err(error) => error,
             done => return done,
         };
@@ -115,13 +124,18 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
 
 /// Runs a statement within the open transaction: again when a row is free that another
 /// transaction had locked, and on what that one has left of it, where the level allows it.
-async fn within(session: &Session, ast: &Ast, mut snapshot: Snapshot) -> Result<Outcome> {
+async fn within(
+    session: &Session,
+    (ast, keys): Work<'_>,
+    mut snapshot: Snapshot,
+) -> Result<Outcome> {
     let before = match changes_rows(ast) {
         true => session.transaction().before_changes()?,
         false => None,
     };
     loop {
-        let outcome = Run::new(session, snapshot, None).dispatch(ast).await;
+        let run = Run::new(session, snapshot, None).with_keys(keys);
+        let outcome = run.dispatch(ast).await;
         let (Some(before), Err(error)) = (&before, &outcome) else {
             return outcome;
         };
@@ -198,18 +212,21 @@ impl Drop for Inside<'_> {
 }
 
 /// Runs a statement as a transaction of its own; `stopped` is why it could not lock a row.
-async fn alone(session: &Session, ast: &Ast, stopped: &mut Option<Stopped>) -> Result<Outcome> {
+async fn alone(
+    session: &Session,
+    (ast, keys): Work<'_>,
+    stopped: &mut Option<Stopped>,
+) -> Result<Outcome> {
     let store = session.database().store();
     if !changes_rows(ast) {
-        return Run::new(session, store.snapshot(), None)
-            .dispatch(ast)
-            .await;
+        let run = Run::new(session, store.snapshot(), None).with_keys(keys);
+        return run.dispatch(ast).await;
     }
     let mut own = store.begin()?;
     if session.modes().is_serializable() {
         own.make_serializable();
     }
-    let run = Run::new(session, own.snapshot(), Some(own));
+    let run = Run::new(session, own.snapshot(), Some(own)).with_keys(keys);
     let outcome = run.dispatch(ast).await;
     let own = run.own.into_inner();
     match (outcome, own) {

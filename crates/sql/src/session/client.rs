@@ -396,7 +396,7 @@ fn written(limit: Duration) -> String {
 
 impl Session {
     /// Settings that concern its client.
-    pub(crate) fn client(&self) -> &ClientSettings {
+    pub(crate) fn client(&self) -> &Arc<ClientSettings> {
         &self.client
     }
 

@@ -203,15 +203,7 @@ impl Prepared {
             None => ast,
         };
         let types = &mut told.types;
-        let holder = |number: usize| {
-            let text = format!("${}", number + 1);
-            self.typed(
-                number,
-                Expr::Value(Value::Placeholder(text).with_empty_span()),
-            )
-        };
-        let holders: Vec<Expr> = (0..self.parameters()).map(holder).collect();
-        let bound = parameter::bind(ast, self.parameters(), &holders)?;
+        let bound = parameter::bind(ast, self.parameters(), &self.holders())?;
         let run = Run::planning(session)?;
         run.set_given(told.given.clone());
         let plan = match planned_over(&run, &bound, changed).await {

@@ -66,9 +66,9 @@ pub(crate) use numbers::TakenNumbers;
 pub use objects::ObjectNumbers;
 pub use outcome::{Outcome, Rows};
 pub(crate) use path::{has_function, has_rows, listed, of_column};
-pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
+pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, PlannedFor, lasting};
 pub use prepared::Prepared;
-pub(crate) use prepared::{PreparedStatements, executed};
+pub(crate) use prepared::{PreparedKeys, PreparedStatements, executed};
 pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
 };
@@ -187,10 +187,21 @@ impl Session {
     /// Whatever is wrong with the statement or happens while it runs. A statement
     /// that fails has changed nothing.
     pub fn run<'a>(&'a self, statement: &'a Statement) -> BoxFuture<'a, Result<Outcome>> {
-        Box::pin(self.ran(statement))
+        Box::pin(self.ran(statement, None))
     }
 
-    async fn ran(&self, statement: &Statement) -> Result<Outcome> {
+    /// Runs a prepared statement whose rows are found by keys.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(crate) fn run_keyed<'a>(
+        &'a self,
+        keys: &'a PreparedKeys<'a>,
+    ) -> BoxFuture<'a, Result<Outcome>> {
+        Box::pin(self.ran(keys.prepared.statement(), Some(keys)))
+    }
+
+    async fn ran(&self, statement: &Statement, keys: Option<&PreparedKeys<'_>>) -> Result<Outcome> {
         self.progress.reset();
         if self.locks.is_used() && !self.in_transaction() {
             self.locks.end_transaction();
@@ -198,7 +209,13 @@ impl Session {
         self.requests.set_apart(statement.works_for_long());
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
-        let work = AssertUnwindSafe(run::statement(self, statement)).catch_unwind();
+        let work = async {
+            match keys {
+                Some(keys) => run::keyed(self, keys).await,
+                None => run::statement(self, statement).await,
+            }
+        };
+        let work = AssertUnwindSafe(work).catch_unwind();
         let deep = statement.is_deep();
         let outcome = self.requests.waited(deep, Box::pin(work)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));

@@ -22,10 +22,11 @@ use parking_lot::{Mutex, RwLock};
 
 use super::{Outcome, Rows, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
 use crate::rights::told;
-use crate::run::{PointChange, PointQuery, at_point, changes_rows};
+use crate::run::{PointChange, PointQuery, at_point, bound_by_keys, changes_rows};
 use crate::statement::Statement;
 use crate::types::{OBJECT, type_of};
 
@@ -43,6 +44,29 @@ pub struct Prepared {
     columns: Option<SchemaRef>,
     point: RwLock<Option<Arc<PointQuery>>>,
     change: RwLock<Option<Arc<PointChange>>>,
+    keys: RwLock<Option<Arc<KeyQuery>>>,
+}
+
+/// A statement with values for its parameters, whose rows are found by keys.
+pub(crate) struct PreparedKeys<'a> {
+    pub(crate) keyed: Keyed<'a>,
+    pub(super) prepared: &'a Prepared,
+    values: &'a [Parameter],
+}
+
+impl PreparedKeys<'_> {
+    /// The statement with its parameters in it.
+    pub(crate) fn unbound(&self) -> &Ast {
+        &self.prepared.statement.ast
+    }
+
+    /// The statement with its values in it, to be run in another way.
+    ///
+    /// # Errors
+    /// As [`Prepared::bound`].
+    pub(crate) fn ast(&self) -> Result<Ast> {
+        self.prepared.bound(&self.prepared.literals(self.values))
+    }
 }
 
 /// Statements that a session keeps by PREPARE, by their names.
@@ -125,6 +149,7 @@ impl Prepared {
             columns: None,
             point: RwLock::default(),
             change: RwLock::default(),
+            keys: RwLock::default(),
         })
     }
 
@@ -228,11 +253,60 @@ impl Prepared {
         if let Some(outcome) = at_point? {
             return Ok(outcome);
         }
-        let literals = values.iter().enumerate();
-        let literals = literals.map(|(number, value)| self.typed(number, value.literal()));
-        let literals: Vec<Expr> = literals.collect();
+        if let Some(query) = Box::pin(self.key_query(session)).await
+            && let Some(values_of_keys) = query.values(values)
+        {
+            let keys = PreparedKeys {
+                keyed: Keyed {
+                    query: &query,
+                    values: values_of_keys,
+                },
+                prepared: self,
+                values,
+            };
+            return session.run_keyed(&keys).await;
+        }
         // Apart, so that the way past the planner does not move its state about.
-        Box::pin(self.run_with(session, &literals)).await
+        Box::pin(self.run_with(session, &self.literals(values))).await
+    }
+
+    /// Values as expressions of the types that parameters were declared with.
+    fn literals(&self, values: &[Parameter]) -> Vec<Expr> {
+        let literals = values.iter().enumerate();
+        literals
+            .map(|(number, value)| self.typed(number, value.literal()))
+            .collect()
+    }
+
+    /// The query with its parameters, bound for the session; `None` if its rows are not found by
+    /// keys.
+    async fn key_query(&self, session: &Session) -> Option<Arc<KeyQuery>> {
+        let is_query = matches!(self.statement.ast.as_ref(), Ast::Query(_));
+        if !is_query || session.has_own_names() || self.statement.is_deep() {
+            return None;
+        }
+        let known = self.keys.read().clone();
+        let known = known.filter(|known| known.fits(session));
+        let query = match known {
+            Some(known) => known,
+            None => {
+                let holders = self.holders();
+                let made = Arc::new(bound_by_keys(session, &self.bound(&holders).ok()?).await?);
+                *self.keys.write() = Some(Arc::clone(&made));
+                made
+            }
+        };
+        query.is_by_keys().then_some(query)
+    }
+
+    /// Its parameters as expressions of the types that they were declared with.
+    pub(super) fn holders(&self) -> Vec<Expr> {
+        let holder = |number: usize| {
+            let text = format!("${}", number + 1);
+            let holder = Expr::Value(Value::Placeholder(text).with_empty_span());
+            self.typed(number, holder)
+        };
+        (0..self.parameters).map(holder).collect()
     }
 
     /// An expression for a parameter, of the type that it was declared with.

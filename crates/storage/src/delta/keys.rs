@@ -72,6 +72,37 @@ impl KeyMap {
     pub fn candidates(&self, hash: u64) -> Vec<u64> {
         self.rows.read().get(&hash).cloned().unwrap_or_default()
     }
+
+    /// Shows `visit` the numbers of the rows that may have a key of this hash, newest first,
+    /// until it returns true.
+    ///
+    /// A row that is changed often has a version here for each change since the last merge. A
+    /// reader of a unique key wants one of them, as a rule one of the last. The numbers are
+    /// copied in small parts, so that `visit` runs without the lock; a row that a merge removes
+    /// meanwhile may make it see a number twice.
+    pub fn visit_newest(&self, hash: u64, mut visit: impl FnMut(u64) -> bool) {
+        const PART: usize = 16;
+        let mut end = usize::MAX;
+        while end > 0 {
+            let part: ([u64; PART], usize) = {
+                let rows = self.rows.read();
+                let Some(numbers) = rows.get(&hash) else {
+                    return;
+                };
+                end = end.min(numbers.len());
+                let begin = end.saturating_sub(PART);
+                let mut part = [0; PART];
+                let count = end - begin;
+                part[..count].copy_from_slice(&numbers[begin..end]);
+                end = begin;
+                (part, count)
+            };
+            let (numbers, count) = part;
+            if numbers[..count].iter().rev().any(|number| visit(*number)) {
+                return;
+            }
+        }
+    }
 }
 
 /// The hash of a key from the stored forms of its values; `None` if one is NULL.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, CompareOp, Predicate};
 use crate::row::Row;
-use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
+use crate::schema::{Deferral, IndexDefinition, IndexKind, Key, Physical, TableSchema, Value};
 use std::sync::Arc;
 
 /// A look-up by equality of some columns of a table.
@@ -23,6 +23,8 @@ pub struct KeyLookUp {
     columns: Vec<usize>,
     /// The index over exactly the key's columns.
     tree: Option<IndexDefinition>,
+    /// Whether it ends with the first row that it finds.
+    unique: bool,
 }
 
 impl KeyLookUp {
@@ -49,10 +51,23 @@ impl KeyLookUp {
                 .map(|column| schema.columns[*column].kind.physical())
                 .collect(),
             tree: tree.cloned(),
+            unique: false,
             schema: schema.clone(),
             key: key.to_vec(),
             columns: columns.to_vec(),
         })
+    }
+
+    /// The same for a reader that sees at most one row of each key, if the columns are those of
+    /// a constraint that is checked after each statement. A look-up that checks the constraint
+    /// has to see all.
+    #[must_use]
+    pub fn of_reader(self) -> KeyLookUp {
+        let is_unique = |key: &Key| key.columns == self.key && key.deferral == Deferral::Never;
+        KeyLookUp {
+            unique: self.schema.keys.iter().any(is_unique),
+            ..self
+        }
     }
 
     /// The columns that are asked for by value.
@@ -67,7 +82,11 @@ impl KeyLookUp {
 
     /// The same look-up in a table that was changed since.
     pub(crate) fn again(&self, schema: &Arc<TableSchema>) -> Result<KeyLookUp> {
-        KeyLookUp::prepare(schema, &self.key, &self.columns)
+        let again = KeyLookUp::prepare(schema, &self.key, &self.columns)?;
+        Ok(match self.unique {
+            true => again.of_reader(),
+            false => again,
+        })
     }
 
     /// The rows that `view` sees with the values `key`, with their ids.
@@ -117,7 +136,8 @@ impl KeyLookUp {
                 in_block(place, block, view, bound, &conditions, columns, &mut rows)?;
             }
         }
-        if place.delta.is_empty() && view.own.is_none() {
+        let is_done = self.unique && !rows.is_empty();
+        if is_done || place.delta.is_empty() && view.own.is_none() {
             return Ok(rows);
         }
         if !self.in_maps(place, view, &stored, &mut rows)? {
@@ -252,30 +272,43 @@ impl KeyLookUp {
         let hash = key_hash(stored.iter().map(|value| Some(&**value)));
         // No value is NULL.
         let Some(hash) = hash else { return Ok(true) };
-        let mut add = |home: RowHome, fragment: &Fragment, row: u32| {
-            if view.sees(home, fragment, row) {
-                let (shape, tuples) = (fragment.shape(), fragment.read());
-                let tuple = tuples.tuple(row);
-                let mut values = self.key.iter().zip(stored);
-                if values.all(|(column, value)| shape.stored(tuple, *column) == Some(value)) {
-                    let values = self.columns.iter();
-                    let values = values.map(|column| shape.value(tuple, *column));
-                    rows.push((home.row(row), values.collect()));
-                }
+        let seen = |home: RowHome, fragment: &Fragment, row: u32| {
+            if !view.sees(home, fragment, row) {
+                return None;
             }
+            let (shape, tuples) = (fragment.shape(), fragment.read());
+            let tuple = tuples.tuple(row);
+            let mut values = self.key.iter().zip(stored);
+            if !values.all(|(column, value)| shape.stored(tuple, *column) == Some(value)) {
+                return None;
+            }
+            let values = self.columns.iter();
+            let values = values.map(|column| shape.value(tuple, *column));
+            Some((home.row(row), values.collect::<Row>()))
         };
-        for number in map.candidates(hash) {
-            if let Some((fragment, row)) = place.delta.find(number) {
-                add(RowHome::Fragment(fragment.first()), &fragment, row);
-            }
-        }
         if let Some((own, Some(map))) = own {
-            for number in map.candidates(hash) {
-                if let Some((fragment, row)) = own.find(number) {
-                    add(RowHome::Own(fragment.first()), &fragment, row);
-                }
+            map.visit_newest(hash, |number| {
+                let found = own.find(number);
+                let found = found.and_then(|(fragment, row)| {
+                    seen(RowHome::Own(fragment.first()), &fragment, row)
+                });
+                let is_found = found.is_some();
+                rows.extend(found);
+                is_found && self.unique
+            });
+            if self.unique && !rows.is_empty() {
+                return Ok(true);
             }
         }
+        map.visit_newest(hash, |number| {
+            let found = place.delta.find(number);
+            let found = found.and_then(|(fragment, row)| {
+                seen(RowHome::Fragment(fragment.first()), &fragment, row)
+            });
+            let is_found = found.is_some();
+            rows.extend(found);
+            is_found && self.unique
+        });
         Ok(true)
     }
 }

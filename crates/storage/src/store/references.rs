@@ -150,7 +150,7 @@ pub(super) fn keeps_keys(catalog: &Catalog, own: &Changes, table: &Arc<Table>) -
             if !known.insert(key.parent_columns.clone()) {
                 continue;
             }
-            let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?;
+            let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?.of_reader();
             for values in deleted_keys(table, changes, &key.parent_columns)? {
                 if !is_there(&[table], &mine, &still, &values)? {
                     return Ok(false);
@@ -200,7 +200,7 @@ fn check_children(
     timestamp: u64,
 ) -> Result<()> {
     let parent = parents[0];
-    let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?;
+    let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?.of_reader();
     let view = |table| view(own, table, timestamp);
     let (mine, theirs) = (view(table.id), view(parent.id));
     let mut known = HashSet::new();
@@ -244,7 +244,7 @@ fn check_parents(
     changes: &OwnChanges,
     timestamp: u64,
 ) -> Result<()> {
-    let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?;
+    let still = KeyLookUp::prepare(&table.schema, &key.parent_columns, &[])?.of_reader();
     let children = KeyLookUp::prepare(&child.schema, &key.columns, &[])?;
     let view = |table| view(own, table, timestamp);
     let (mine, theirs) = (view(table.id), view(child.id));

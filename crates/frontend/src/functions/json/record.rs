@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, StringViewArray, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
@@ -22,9 +22,7 @@ use super::access::{as_text, last_member};
 use super::{both, invalid};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel};
-use crate::functions::{
-    Catalogue, Returns, Session, TableFunction, cast_between, must_fit, scalar,
-};
+use crate::functions::{Catalogue, Returns, Session, TableFunction, read, scalar};
 use crate::types::arrays::{Bounds, Maker};
 use crate::types::{Fields, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
@@ -388,30 +386,4 @@ fn no_array(place: &str, name: &str) -> Error {
         "" => format!("See the value of key \"{name}\"."),
         place => format!("See the array element {place} of key \"{name}\"."),
     })
-}
-
-/// Values of a type by its input function, which does not cut what is too long.
-fn read(session: &Session, ty: &Type, texts: ArrayRef) -> Result<ArrayRef> {
-    if *ty == Type::Text {
-        return Ok(texts);
-    }
-    let any = ty.without_length();
-    if any != *ty {
-        must_fit(&read(session, &any, Arc::clone(&texts))?, ty)?;
-    }
-    if texts.null_count() == texts.len() {
-        return Ok(new_null_array(&ty.arrow(), texts.len()));
-    }
-    let cast = cast_between(&Type::Text, ty)
-        .ok_or_else(|| Error::new("42846", format!("cannot cast type text to {ty}")))?;
-    let Some(function) = cast.function else {
-        return Ok(texts);
-    };
-    let call = Call {
-        rows: texts.len(),
-        types: &[Type::Text],
-        returns: ty,
-        session,
-    };
-    (function.kernel)(&call, &[Column::rows(texts)])
 }

@@ -1,0 +1,178 @@
+//! Queries by keys that are bound once and run with other values each time.
+//!
+//! Binding and rewriting such a query takes many times as long as finding its rows. A prepared
+//! statement keeps the plan with its parameters in it:
+//!
+//! ```text
+//! SELECT tax FROM district WHERE w_id = $1 AND id = $2
+//!
+//! bound once    district by ($1, $2)
+//! each run      the values of $1 and $2 as BIGINT, one look-up
+//! ```
+//!
+//! A plan is kept only if all its functions are immutable. It serves one session until a setting
+//! or the catalog changes. A value that is not of its parameter's type, such as a number beyond
+//! the range of an INTEGER, is not taken: the statement is then bound with the values in it, as
+//! one that is run once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
+    StringViewArray, new_null_array,
+};
+use freestone_frontend::functions::{Session as Settings, read};
+use freestone_frontend::types::Type;
+use freestone_storage::{Catalog, Snapshot};
+
+use super::KeyPlan;
+use crate::error::Result;
+use crate::parameter::Parameter;
+use crate::session::{ClientSettings, PlannedFor, Session};
+
+/// A query that is bound with its parameters.
+#[derive(Debug)]
+pub(crate) struct KeyQuery {
+    /// The session that it was bound in, and how often a setting of it had changed.
+    client: Weak<ClientSettings>,
+    changes: u64,
+    settings: PlannedFor,
+    catalog: Weak<Catalog>,
+    /// Whether a run has seen another catalog.
+    outdated: AtomicBool,
+    /// `None` if its rows are not found by keys.
+    bound: Option<Bound>,
+}
+
+/// The plan of a query by keys.
+pub(crate) struct Bound {
+    pub(crate) plan: KeyPlan,
+    /// Types of its parameters.
+    pub(crate) types: Vec<Type>,
+    /// The settings that its functions see.
+    pub(crate) settings: Settings,
+}
+
+impl std::fmt::Debug for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bound")
+    }
+}
+
+/// A query with values for its parameters.
+pub(crate) struct Keyed<'a> {
+    pub(crate) query: &'a KeyQuery,
+    pub(crate) values: Vec<ArrayRef>,
+}
+
+impl KeyQuery {
+    /// A query that was bound in a session over a snapshot.
+    pub(crate) fn new(session: &Session, snapshot: &Snapshot, bound: Option<Bound>) -> Self {
+        Self {
+            client: Arc::downgrade(session.client()),
+            changes: session.setting_changes(),
+            settings: session.plan_settings(),
+            catalog: Arc::downgrade(snapshot.catalog()),
+            outdated: AtomicBool::new(false),
+            bound,
+        }
+    }
+
+    /// Whether the session may run it.
+    pub(crate) fn fits(&self, session: &Session) -> bool {
+        !self.outdated.load(Ordering::Relaxed)
+            && std::ptr::eq(self.client.as_ptr(), Arc::as_ptr(session.client()))
+            && self.changes == session.setting_changes()
+            && self.settings == session.plan_settings()
+    }
+
+    /// Whether its rows are found by keys.
+    pub(crate) fn is_by_keys(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// The parameters as values of their types; `None` if one is of another type.
+    pub(crate) fn values(&self, parameters: &[Parameter]) -> Option<Vec<ArrayRef>> {
+        let bound = self.bound.as_ref()?;
+        if parameters.len() != bound.types.len() {
+            return None;
+        }
+        let pairs = parameters.iter().zip(&bound.types);
+        pairs
+            .map(|(given, ty)| value(given, ty, &bound.settings))
+            .collect()
+    }
+}
+
+impl Keyed<'_> {
+    /// The rows that a snapshot sees; `None` if they have to be found in another way.
+    ///
+    /// # Errors
+    /// As [`KeyPlan::rows`].
+    pub(crate) fn rows(&self, snapshot: &Snapshot) -> Result<Option<RecordBatch>> {
+        let catalog = self.query.catalog.as_ptr();
+        if !std::ptr::eq(catalog, Arc::as_ptr(snapshot.catalog())) {
+            self.query.outdated.store(true, Ordering::Relaxed);
+            return Ok(None);
+        }
+        let Some(bound) = &self.query.bound else {
+            return Ok(None);
+        };
+        bound.plan.rows(snapshot, &bound.settings, &self.values)
+    }
+}
+
+/// A parameter as a value of a type, one row; `None` for one that is not simply of it.
+fn value(given: &Parameter, ty: &Type, settings: &Settings) -> Option<ArrayRef> {
+    Some(match (given, ty) {
+        (Parameter::Null, _) => new_null_array(&ty.arrow(), 1),
+        (Parameter::Boolean(given), Type::Bool) => Arc::new(BooleanArray::from(vec![*given])),
+        (Parameter::Integer(given), Type::Int2) => {
+            Arc::new(Int16Array::from(vec![i16::try_from(*given).ok()?]))
+        }
+        (Parameter::Integer(given), Type::Int4) => {
+            Arc::new(Int32Array::from(vec![i32::try_from(*given).ok()?]))
+        }
+        (Parameter::Integer(given), Type::Int8) => Arc::new(Int64Array::from(vec![*given])),
+        (Parameter::Double(given), Type::Float8) => Arc::new(Float64Array::from(vec![*given])),
+        (Parameter::Decimal(digits), Type::Numeric(None)) => of_text(digits, ty, settings)?,
+        (Parameter::Text(text), _) if !may_name_a_moment(text, ty) => of_text(text, ty, settings)?,
+        _ => return None,
+    })
+}
+
+/// Whether a text may stand for a time that depends on when it is read, such as `now`.
+fn may_name_a_moment(text: &str, ty: &Type) -> bool {
+    let dated = matches!(
+        ty,
+        Type::Date | Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_)
+    );
+    dated && !text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn of_text(text: &str, ty: &Type, settings: &Settings) -> Option<ArrayRef> {
+    let plain = matches!(
+        ty,
+        Type::Bool
+            | Type::Int2
+            | Type::Int4
+            | Type::Int8
+            | Type::Float4
+            | Type::Float8
+            | Type::Numeric(_)
+            | Type::Text
+            | Type::Varchar(_)
+            | Type::Date
+            | Type::Time(_)
+            | Type::Timestamp(_)
+            | Type::TimestampTz(_)
+            | Type::Uuid
+    );
+    if !plain {
+        return None;
+    }
+    let text: ArrayRef = Arc::new(StringViewArray::from(vec![text]));
+    // A text that is no value of the type fails where it is a literal.
+    read(settings, ty, text).ok()
+}
