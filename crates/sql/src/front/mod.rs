@@ -27,7 +27,7 @@ use freestone_frontend::stack;
 use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
-use crate::keyed::{self, KeyPlan};
+use crate::keyed::{self, Form, KeyPlan};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::relations::Relations;
 use crate::session::{OwnOptions, Requests};
@@ -118,7 +118,7 @@ impl Logical {
 pub(crate) enum Planned {
     /// Its plan.
     Plan(Box<Logical>),
-    /// Its rows, as clients are shown them.
+    /// Its rows, in the form that was asked for.
     Rows(RecordBatch),
 }
 
@@ -135,8 +135,37 @@ pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
 /// # Errors
 /// Whatever is wrong with it; those of finding the rows.
 pub(crate) fn found_or_planned(relations: &Relations<'_>, ast: &Ast) -> Result<Planned> {
-    let finds = finds_by_keys(relations);
-    with_room(relations, || bound_or_found(relations, ast, &[], finds))
+    found_as(relations, ast, &[], Form::Shown)
+}
+
+/// The rows of a query as storage takes them if they are found by keys, or its plan, as
+/// [`planned_into`].
+///
+/// # Errors
+/// As [`planned_into`]; those of finding the rows.
+pub(crate) fn found_or_planned_into(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    targets: &[(String, Type)],
+) -> Result<Planned> {
+    Ok(match found_as(relations, ast, targets, Form::Stored)? {
+        Planned::Plan(plan) => Planned::Plan(Box::new(match targets.is_empty() {
+            true => plan.stored()?,
+            // The Arrow form of a record does not tell what its fields are.
+            false => plan.changed(lower::stored_records)?,
+        })),
+        found => found,
+    })
+}
+
+fn found_as(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    targets: &[(String, Type)],
+    form: Form,
+) -> Result<Planned> {
+    let form = finds_by_keys(relations).then_some(form);
+    with_room(relations, || bound_or_found(relations, ast, targets, form))
 }
 
 /// A query over the names in sight with its parameters, bound; `None` if its rows are not found by
@@ -194,7 +223,6 @@ pub(crate) fn planned_into(
     ast: &Ast,
     targets: &[(String, Type)],
 ) -> Result<Logical> {
-    // The Arrow form of a record does not tell what its fields are.
     planned_for(relations, ast, targets)?.changed(lower::stored_records)
 }
 
@@ -203,7 +231,7 @@ fn planned_for(
     ast: &Ast,
     targets: &[(String, Type)],
 ) -> Result<Logical> {
-    let planned = with_room(relations, || bound_or_found(relations, ast, targets, false))?;
+    let planned = with_room(relations, || bound_or_found(relations, ast, targets, None))?;
     match planned {
         Planned::Plan(plan) => Ok(*plan),
         Planned::Rows(_) => Err(Error::internal("rows that nobody asked for")),
@@ -255,7 +283,7 @@ fn bound_or_found(
     relations: &Relations<'_>,
     ast: &Ast,
     targets: &[(String, Type)],
-    finds: bool,
+    finds: Option<Form>,
 ) -> Result<Planned> {
     let Ast::Query(query) = ast else {
         return Err(Error::internal("only queries have plans"));
@@ -275,14 +303,16 @@ fn bound_or_found(
             .with_hint("take it apart, for example by tables that keep what its parts give"));
     }
     let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
-        let plan = lower::rewritten(&bound.plan, &around);
-        let mut plan = plan;
-        if finds {
+        let mut plan = lower::rewritten(&bound.plan, &around);
+        if let Some(form) = finds {
             plan = match KeyPlan::of(plan, &bound.columns) {
-                Ok(keyed) => match keyed.rows(&relations.snapshot, &around.session, &[])? {
-                    Some(rows) => return Ok(Made::Rows(rows)),
-                    None => keyed.into_plan(),
-                },
+                Ok(keyed) => {
+                    let seen = (&relations.snapshot, around.session.as_ref());
+                    match keyed.rows(seen, &[], form)? {
+                        Some(rows) => return Ok(Made::Rows(rows)),
+                        None => keyed.into_plan(),
+                    }
+                }
                 Err(plan) => plan,
             };
         }

@@ -35,7 +35,7 @@ use freestone_storage::{Column, Row, RowId, Snapshot};
 
 use self::access::Access;
 use crate::error::Result;
-use crate::lower::shown_batch;
+use crate::lower::{shown_batch, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
 
 pub(crate) use query::{Bound, KeyQuery, Keyed};
@@ -51,6 +51,15 @@ pub(crate) struct KeyPlan {
     accesses: Vec<Access>,
     /// Columns of the result: their names and types, and where they stand in the plan.
     shown: Vec<(String, Type, ColumnId)>,
+}
+
+/// The form of the values of a result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// As clients are shown them.
+    Shown,
+    /// As storage takes them.
+    Stored,
 }
 
 impl KeyPlan {
@@ -89,16 +98,16 @@ impl KeyPlan {
         *self.plan
     }
 
-    /// The rows that a snapshot sees, as clients are shown them; `None` if there are many, or a
-    /// table is not there.
+    /// The rows that a snapshot sees; `None` if there are many, a table is not there, or a value
+    /// cannot be given in the form.
     ///
     /// # Errors
     /// An error of reading rows or of a function of the query.
     pub(crate) fn rows(
         &self,
-        snapshot: &Snapshot,
-        session: &Session,
+        (snapshot, session): (&Snapshot, &Session),
         parameters: &[ArrayRef],
+        form: Form,
     ) -> Result<Option<RecordBatch>> {
         let mut found: HashMap<usize, RecordBatch> = HashMap::new();
         let mut left = MOST_ROWS;
@@ -120,7 +129,10 @@ impl KeyPlan {
         let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        shown_batch(&columns, table.rows, session)
+        match form {
+            Form::Shown => shown_batch(&columns, table.rows, session),
+            Form::Stored => stored_batch(&columns, table.rows),
+        }
     }
 }
 

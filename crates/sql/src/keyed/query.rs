@@ -26,7 +26,7 @@ use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
 use freestone_storage::{Catalog, Snapshot};
 
-use super::KeyPlan;
+use super::{Form, KeyPlan};
 use crate::error::Result;
 use crate::parameter::Parameter;
 use crate::session::{ClientSettings, PlannedFor, Session};
@@ -119,7 +119,9 @@ impl Keyed<'_> {
         let Some(bound) = &self.query.bound else {
             return Ok(None);
         };
-        bound.plan.rows(snapshot, &bound.settings, &self.values)
+        bound
+            .plan
+            .rows((snapshot, &bound.settings), &self.values, Form::Shown)
     }
 }
 

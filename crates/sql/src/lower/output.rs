@@ -164,6 +164,30 @@ pub(crate) fn shown_batch(
     )?))
 }
 
+/// Names, types and values as storage takes them; `None` if the values of a column have another
+/// form than those of its type.
+///
+/// # Errors
+/// `XX000` for values of another length.
+pub(crate) fn stored_batch(
+    columns: &[(&str, &Type, ArrayRef)],
+    rows: usize,
+) -> Result<Option<RecordBatch>> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, ty, values) in columns {
+        if is_text_outside(ty) || *values.data_type() != ty.arrow() {
+            return Ok(None);
+        }
+        fields.push(Field::new(*name, ty.arrow(), true));
+        arrays.push(Arc::clone(values));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let schema = Arc::new(Schema::new(fields));
+    Ok(Some(RecordBatch::try_new_with_options(
+        schema, arrays, &options,
+    )?))
+}
+
 /// A result's stream under its schema: operators may have lost names and metadata.
 pub(crate) fn with_schema(
     stream: SendableRecordBatchStream,

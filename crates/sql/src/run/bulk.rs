@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use super::Run;
 use super::assigned::{Assigned, given, new_value};
-use super::change::{Changed, select, targets};
+use super::change::{Changed, Wanted, select, targets};
 use super::changes::row_ids;
 use crate::advisor::Watching;
 use crate::error::{Error, Result};
@@ -72,14 +72,18 @@ impl Run<'_> {
         let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
         let query = select(changed, &values, Vec::new(), selection);
         let into = columns.iter().map(|column| &table.schema.columns[*column]);
-        let plan = self
-            .plan_of_change(changed, &query, &targets(&self.snapshot, into))
-            .await?;
-        let watching = self.watched(&plan, statement);
-        let parts = collect_partitioned(plan, self.session.task_context()).await?;
-        watching.into_iter().for_each(Watching::end);
-        let batches = parts.into_iter().flatten();
+        let into = targets(&self.snapshot, into);
+        let batches = match self.found_for_change(changed, &query, &into).await? {
+            Wanted::Plan(plan) => {
+                let watching = self.watched(&plan, statement);
+                let parts = collect_partitioned(plan, self.session.task_context()).await?;
+                watching.into_iter().for_each(Watching::end);
+                parts.into_iter().flatten().collect()
+            }
+            Wanted::Rows(rows) => vec![rows],
+        };
         let answers = batches
+            .into_iter()
             .map(|batch| answer(table, &columns, &batch))
             .collect::<Result<Vec<Answer>>>()?;
         let (in_blocks, mut single) = by_block(&answers);

@@ -26,7 +26,7 @@ use super::changes::{Applied, Changes, first_of_each, row_ids_in, without_ids};
 use super::partitioned::{ask_for_table, is_for_ids, with_whole_ids};
 use super::returning::{Other, asks};
 use crate::error::{Error, Result};
-use crate::front;
+use crate::front::{self, Planned};
 use crate::ingest::nullable;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
@@ -44,6 +44,14 @@ pub(super) struct Changed {
     pub(super) called: String,
     /// As it is to stand in FROM.
     pub(super) from: String,
+}
+
+/// How the rows that a statement changes are found.
+pub(super) enum Wanted {
+    /// By a plan.
+    Plan(Arc<dyn ExecutionPlan>),
+    /// They are found.
+    Rows(RecordBatch),
 }
 
 impl Changed {
@@ -347,9 +355,13 @@ impl Run<'_> {
         targets: &[(String, Type)],
         statement: &(dyn Display + Sync),
     ) -> Result<Vec<RecordBatch>> {
-        let plan = self.plan_of_change(changed, query, targets).await?;
-        let watching = self.watched(&plan, statement);
-        let rows = self.collected(plan, watching).await?;
+        let rows = match self.found_for_change(changed, query, targets).await? {
+            Wanted::Plan(plan) => {
+                let watching = self.watched(&plan, statement);
+                self.collected(plan, watching).await?
+            }
+            Wanted::Rows(rows) => vec![rows],
+        };
         let whole = self.is_partitioned(&changed.name) && is_for_ids(query, &changed.alias);
         match whole {
             true => rows.iter().map(with_whole_ids).collect(),
@@ -364,6 +376,29 @@ impl Run<'_> {
         query: &str,
         targets: &[(String, Type)],
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        match self.wanted(changed, query, targets, false).await? {
+            Wanted::Plan(plan) => Ok(plan),
+            Wanted::Rows(_) => Err(Error::internal("rows that nobody asked for")),
+        }
+    }
+
+    /// The same, or its rows if they are found by keys.
+    pub(super) async fn found_for_change(
+        &self,
+        changed: &Changed,
+        query: &str,
+        targets: &[(String, Type)],
+    ) -> Result<Wanted> {
+        self.wanted(changed, query, targets, true).await
+    }
+
+    async fn wanted(
+        &self,
+        changed: &Changed,
+        query: &str,
+        targets: &[(String, Type)],
+        finds: bool,
+    ) -> Result<Wanted> {
         let mut ast = parse_one(query)?;
         if let Ast::Query(query) = &mut ast {
             query.with.clone_from(&self.around.lock());
@@ -380,12 +415,24 @@ impl Run<'_> {
             error.position = None;
             error
         };
-        let plan = match targets.is_empty() {
-            true => front::planned(&relations, &ast).and_then(front::Logical::stored),
-            false => front::planned_into(&relations, &ast, &targets),
+        let planned = match (finds, targets.is_empty()) {
+            (true, _) => front::found_or_planned_into(&relations, &ast, &targets),
+            (false, true) => {
+                let plan = front::planned(&relations, &ast).and_then(front::Logical::stored);
+                plan.map(|plan| Planned::Plan(Box::new(plan)))
+            }
+            (false, false) => {
+                let plan = front::planned_into(&relations, &ast, &targets);
+                plan.map(|plan| Planned::Plan(Box::new(plan)))
+            }
         };
-        let plan = plan.map_err(placeless)?;
-        self.physical(&plan).await.map_err(placeless)
+        match planned.map_err(placeless)? {
+            Planned::Plan(plan) => {
+                let plan = self.physical(&plan).await.map_err(placeless)?;
+                Ok(Wanted::Plan(plan))
+            }
+            Planned::Rows(rows) => Ok(Wanted::Rows(rows)),
+        }
     }
 }
 

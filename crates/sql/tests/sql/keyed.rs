@@ -3,7 +3,9 @@
 //! [`Sql::rows`] asks each query of both engines. The second one makes plans of operators, so
 //! that every query here is also a comparison of rows by keys with rows by operators.
 
-use crate::support::Sql;
+use crate::support::{Sql, runtime};
+use freestone::{Outcome, Parameter, Prepared, Session};
+use futures::TryStreamExt;
 
 fn tables() -> Sql {
     let sql = Sql::new();
@@ -106,4 +108,184 @@ fn rows_by_keys_are_locked() {
         sql.rows("SELECT count(*) FROM cu WHERE name = 'mine'"),
         ["1"]
     );
+}
+
+/// The rows of a prepared query, or its SQLSTATE.
+fn prepared_rows(session: &Session, prepared: &Prepared, values: &[Parameter]) -> String {
+    let rows = runtime().block_on(async {
+        match prepared.run(session, values).await? {
+            Outcome::Rows(rows) => Ok(rows.stream.try_collect::<Vec<_>>().await?),
+            Outcome::Done { .. } => panic!("a query has rows"),
+        }
+    });
+    match rows {
+        Ok(batches) => {
+            let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
+            shown.unwrap().to_string()
+        }
+        Err::<_, freestone::Error>(error) => error.sqlstate.to_string(),
+    }
+}
+
+/// A query whose whole numbers and texts of conditions are parameters, and their values.
+fn with_parameters(query: &str) -> (String, Vec<Parameter>) {
+    let (mut text, mut values) = (String::new(), Vec::new());
+    let (mut rest, mut before) = (query, ' ');
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit() && !before.is_alphanumeric() && before != '.';
+        let end = match first {
+            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+            _ if is_number => rest
+                .find(|c: char| !c.is_ascii_digit() && c != '.')
+                .unwrap_or(rest.len()),
+            _ => 1,
+        };
+        let (token, more) = rest.split_at(end);
+        match first {
+            // Formats and separators stay texts.
+            '\'' if token.len() > 3 && !token.contains('-') => {
+                values.push(Parameter::from(token.trim_matches('\'')));
+                text += &format!("${}", values.len());
+            }
+            _ if is_number && !token.contains('.') => {
+                values.push(Parameter::from(token.parse::<i64>().unwrap()));
+                text += &format!("${}", values.len());
+            }
+            _ => text += token,
+        }
+        before = token.chars().next_back().unwrap();
+        rest = more;
+    }
+    (text, values)
+}
+
+#[test]
+fn prepared_queries_by_keys_give_what_literals_give() {
+    let sql = tables();
+    let mut prepared = Vec::new();
+    for condition in CONDITIONS {
+        for query in [
+            "SELECT w, d, id, name, bal, day FROM cu WHERE {} ORDER BY w, d, id",
+            "SELECT count(*), sum(bal), min(name), max(day), avg(id) FROM cu WHERE {}",
+            "SELECT wh.label, cu.id FROM wh LEFT JOIN cu ON cu.w = wh.no AND ({}) \
+             WHERE wh.no IN (1, 2) ORDER BY wh.no, cu.d, cu.id",
+        ] {
+            let query = query.replace("{}", condition);
+            let (text, values) = with_parameters(&query);
+            let statement = sql.session.prepare(&text).unwrap();
+            prepared.push((statement, values, query));
+        }
+    }
+    let all_agree = |stage: &str| {
+        for (statement, values, query) in &prepared {
+            let literal = sql.session.prepare(query).unwrap();
+            assert_eq!(
+                prepared_rows(&sql.session, statement, values),
+                prepared_rows(&sql.session, &literal, &[]),
+                "{stage}: {query}"
+            );
+        }
+    };
+    all_agree("first");
+    all_agree("again");
+    sql.run("UPDATE cu SET bal = bal + 1, name = 'n1' WHERE id < 6");
+    all_agree("changed");
+    sql.run("BEGIN");
+    sql.run("DELETE FROM cu WHERE id = 7");
+    sql.run("INSERT INTO cu VALUES (1, 2, 99, 'own', 1, NULL)");
+    all_agree("in a transaction");
+    sql.run("ROLLBACK");
+    sql.run("VACUUM cu");
+    all_agree("merged");
+    sql.run("ALTER TABLE cu ALTER COLUMN bal TYPE numeric(14,3)");
+    sql.run("ALTER TABLE cu ADD COLUMN more int DEFAULT 3");
+    all_agree("altered");
+    sql.run("DROP TABLE wh");
+    all_agree("dropped");
+    sql.run("SET search_path = nowhere");
+    all_agree("in another path");
+}
+
+#[test]
+fn prepared_queries_by_keys_follow_settings_and_rights() {
+    let sql = tables();
+    sql.run("CREATE TABLE at (id int PRIMARY KEY, moment timestamptz, day date)");
+    sql.run("INSERT INTO at VALUES (1, '2024-05-05 10:00+00', '2024-05-05')");
+    let shown = sql
+        .session
+        .prepare("SELECT moment::text, day::text FROM at WHERE id = $1");
+    let shown = shown.unwrap();
+    let rows = || prepared_rows(&sql.session, &shown, &[1.into()]);
+    sql.run("SET timezone = 'UTC'");
+    assert!(rows().contains("2024-05-05 10:00:00+00"), "{}", rows());
+    sql.run("SET timezone = 'Asia/Tokyo'");
+    assert!(rows().contains("2024-05-05 19:00:00+09"), "{}", rows());
+    sql.run("SET datestyle = 'German'");
+    assert!(rows().contains("05.05.2024"), "{}", rows());
+    sql.run("RESET datestyle");
+    let by_day = sql
+        .session
+        .prepare("SELECT id FROM at WHERE id = $1 AND day < $2")
+        .unwrap();
+    let before = |day: &str| prepared_rows(&sql.session, &by_day, &[1.into(), day.into()]);
+    for (day, found) in [("2024-05-06", true), ("2024-05-05", false), ("today", true)] {
+        assert_eq!(before(day).contains("| 1 "), found, "{day}");
+    }
+    assert_eq!(before("noday"), "22007");
+    // Beyond the range of the key's type.
+    let many = prepared_rows(&sql.session, &by_day, &[i64::MAX.into(), Parameter::Null]);
+    assert!(!many.contains("| 1 "), "{many}");
+    sql.run("CREATE ROLE reader");
+    sql.run("GRANT SELECT ON at TO reader");
+    sql.run("SET ROLE reader");
+    assert!(rows().contains("2024-05-05"), "{}", rows());
+    sql.run("RESET ROLE");
+    sql.run("REVOKE SELECT ON at FROM reader");
+    sql.run("SET ROLE reader");
+    assert_eq!(rows(), "42501");
+    sql.run("RESET ROLE");
+    // Another session has its own settings.
+    let other = Sql::on(sql.session.database());
+    other.run("SET timezone = 'UTC'");
+    let rows = prepared_rows(&other.session, &shown, &[1.into()]);
+    assert!(rows.contains("2024-05-05 10:00:00+00"), "{rows}");
+}
+
+#[test]
+fn prepared_queries_by_keys_lock_their_rows() {
+    let sql = tables();
+    let other = Sql::on(sql.session.database());
+    other.run("SET lock_timeout = '20ms'");
+    let locked = sql
+        .session
+        .prepare("SELECT no FROM wh WHERE no = $1 FOR UPDATE")
+        .unwrap();
+    let rows = |session: &Session| prepared_rows(session, &locked, &[1.into()]);
+    sql.run("BEGIN");
+    for _ in 0..2 {
+        assert!(rows(&sql.session).contains("| 1 "));
+    }
+    let waits = other
+        .session
+        .prepare("SELECT no FROM wh WHERE no = $1 FOR UPDATE")
+        .unwrap();
+    assert_eq!(prepared_rows(&other.session, &waits, &[1.into()]), "55P03");
+    assert_eq!(other.state("UPDATE wh SET tax = 0 WHERE no = 1"), "55P03");
+    let nowait = other
+        .session
+        .prepare("SELECT no FROM wh WHERE no = $1 FOR UPDATE NOWAIT");
+    assert_eq!(
+        prepared_rows(&other.session, &nowait.unwrap(), &[1.into()]),
+        "55P03"
+    );
+    let skips = other
+        .session
+        .prepare("SELECT no FROM wh WHERE no IN ($1, $2) FOR UPDATE SKIP LOCKED");
+    let free = prepared_rows(&other.session, &skips.unwrap(), &[1.into(), 2.into()]);
+    assert!(free.contains("| 2 ") && !free.contains("| 1 "), "{free}");
+    sql.run("COMMIT");
+    assert!(prepared_rows(&other.session, &waits, &[1.into()]).contains("| 1 "));
+    sql.run("BEGIN READ ONLY");
+    assert_eq!(rows(&sql.session), "25006");
+    sql.run("ROLLBACK");
 }
