@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freestone_model::{Bound, Calibration, Change, Learnt, Run, Stored, Usage, Workload};
 use freestone_storage::{
-    BlockId, Catalog, Counted, Store, Table, TableId, TableOptions, TableSchema,
+    BlockId, Catalog, Counted, Predicate, Store, Table, TableId, TableOptions, TableSchema,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::advice::Advice;
 use super::present;
 use super::trials::Trials;
+use super::uses::Use;
 use crate::error::{Error, Result};
 
 /// The directory of a database that all of it is kept in.
@@ -234,6 +235,32 @@ impl Record {
             self.take_over_all(&mut kept);
             self.save(&mut kept);
         }
+    }
+
+    /// Notes that rows of a table were found by the first columns of a key or an index.
+    pub(crate) fn found(
+        &self,
+        (table, columns, condition): (&Arc<Table>, &[usize], &Predicate),
+        rows: usize,
+        took: Duration,
+    ) {
+        if !self.is_recording() {
+            return;
+        }
+        let Use {
+            usage, expected, ..
+        } = Use::of(table, columns, Some(condition));
+        let share = rows as f64 / table.rows().max(1) as f64;
+        let run = Run {
+            seconds: took.as_secs_f64(),
+            selected: share.min(1.0),
+            scanned: share.min(1.0),
+            shares: expected.shares,
+        };
+        let mut kept = self.kept.lock();
+        let workload = kept.workloads.entry(table.id.0).or_default();
+        workload.query(usage, &run);
+        kept.unsaved = true;
     }
 
     /// Takes over what was counted of tables, and forgets those that are gone.

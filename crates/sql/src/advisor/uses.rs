@@ -106,7 +106,11 @@ fn scanned(used: Use, projection: &[usize], found: &mut Vec<Use>) -> Vec<Origin>
 }
 
 impl Use {
-    fn of(table: &Arc<Table>, projection: &[usize], predicate: Option<&Predicate>) -> Self {
+    pub(super) fn of(
+        table: &Arc<Table>,
+        projection: &[usize],
+        predicate: Option<&Predicate>,
+    ) -> Self {
         let columns = &table.schema.columns;
         let name = |column: usize| columns.get(column).map(|column| column.name.clone());
         let mut read: Vec<String> = projection.iter().filter_map(|at| name(*at)).collect();

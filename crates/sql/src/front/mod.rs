@@ -26,8 +26,9 @@ use freestone_frontend::stack;
 
 use freestone_frontend::types::Type;
 
+use crate::advisor::Record;
 use crate::error::{Error, Result};
-use crate::keyed::{self, Form, KeyPlan};
+use crate::keyed::{self, Form, KeyPlan, Seen};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::relations::Relations;
 use crate::session::{OwnOptions, Requests};
@@ -202,6 +203,7 @@ pub(crate) fn bound_by_keys(relations: &Relations<'_>, ast: &Ast) -> Result<Opti
             plan: plan.without_handles(),
             types,
             settings: around.session.as_ref().clone(),
+            record: relations.state.config().get_extension::<Record>(),
         }))
     })
 }
@@ -307,8 +309,13 @@ fn bound_or_found(
         if let Some(form) = finds {
             plan = match KeyPlan::of(plan, &bound.columns) {
                 Ok(keyed) => {
-                    let seen = (&relations.snapshot, around.session.as_ref());
-                    match keyed.rows(seen, &[], form)? {
+                    let record = relations.state.config().get_extension::<Record>();
+                    let seen = Seen {
+                        snapshot: &relations.snapshot,
+                        session: &around.session,
+                        record: record.as_deref(),
+                    };
+                    match keyed.rows(&seen, &[], form)? {
                         Some(rows) => return Ok(Made::Rows(rows)),
                         None => keyed.into_plan(),
                     }

@@ -5,7 +5,8 @@
 //! some of its columns one value. `a = 1` has one, `a IN (1, 2)` two, and
 //! `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` two of two columns each; columns that are equal by
 //! a condition share their values. An access is there if every alternative gives all columns of
-//! a primary key or UNIQUE constraint a value.
+//! a primary key or UNIQUE constraint a value, or the first columns of one or of an index; bounds
+//! of the next column narrow the rows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -16,7 +17,9 @@ use freestone_frontend::plan::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
-use freestone_storage::{ColumnType, KeyLookUp, Table, TableSchema, Value};
+use freestone_storage::{
+    ColumnType, CompareOp, IndexKind, KeyLookUp, Predicate, Table, TableSchema, Value,
+};
 
 use super::is_readable;
 use crate::lower::Handle;
@@ -33,13 +36,34 @@ pub(super) struct Access {
     pub(super) relation: usize,
     /// Weak, so that a plan that is kept does not keep blocks of the table.
     pub(super) table: Weak<Table>,
-    pub(super) look_up: KeyLookUp,
+    pub(super) by: By,
     /// The columns of the plan, and whether each is the row's id.
     pub(super) read: Vec<(Read, bool)>,
     /// Positions in the table of those that are no ids.
     pub(super) columns: Vec<usize>,
-    /// Where the values of each key come from.
+    /// Where the values of each key, or of its first columns, come from.
     keys: Vec<Vec<Source>>,
+}
+
+/// The way to the rows.
+#[derive(Debug)]
+pub(super) enum By {
+    /// All columns of a key.
+    Key(KeyLookUp),
+    /// The first columns of a key or an index, and bounds of the next one.
+    First {
+        /// These columns, and others that have to equal values.
+        columns: Vec<usize>,
+        bounds: Vec<Between>,
+    },
+}
+
+/// A bound of a column.
+#[derive(Debug)]
+pub(super) struct Between {
+    column: usize,
+    op: CompareOp,
+    source: Source,
 }
 
 /// Where a value of a key comes from.
@@ -72,6 +96,26 @@ impl Access {
             keys.retain(|key| seen.insert(key.iter().map(bytes).collect::<Vec<_>>()));
         }
         keys
+    }
+}
+
+impl By {
+    /// The condition that values of the columns make together with the bounds; `None` if
+    /// a bound is NULL.
+    pub(super) fn condition(&self, key: &[Value], parameters: &[ArrayRef]) -> Option<Predicate> {
+        let By::First { columns, bounds } = self else {
+            return None;
+        };
+        let compare =
+            |column: usize, op: CompareOp, value: Value| Predicate::Compare { column, op, value };
+        let equal = columns.iter().zip(key);
+        let equal = equal.map(|(column, value)| compare(*column, CompareOp::Eq, value.clone()));
+        let mut terms: Vec<Predicate> = equal.collect();
+        for bound in bounds {
+            let value = bound.source.value(parameters)?;
+            terms.push(compare(bound.column, bound.op, value));
+        }
+        Some(Predicate::And(terms))
     }
 }
 
@@ -204,13 +248,17 @@ impl Walk {
         }
         self.spread(&mut places, above);
         let alternatives = alternatives_of(above, &places, schema)?;
-        let (key, keys) = keys(schema, &alternatives)?;
+        let (by, keys) = match keys(schema, &alternatives) {
+            Some((key, keys)) => {
+                let look_up = KeyLookUp::prepare(schema, &key, &positions).ok()?;
+                (By::Key(look_up.of_reader()), keys)
+            }
+            None => first_columns(schema, &alternatives, &bounds(above, &places, schema))?,
+        };
         Some(Access {
             relation: std::ptr::from_ref(relation).addr(),
             table: Arc::downgrade(table),
-            look_up: KeyLookUp::prepare(schema, &key, &positions)
-                .ok()?
-                .of_reader(),
+            by,
             read,
             columns: positions,
             keys,
@@ -296,14 +344,7 @@ fn alternatives(
     let given = |column: &Expr, value: &Expr| {
         let at = position(column)?;
         family(&column.ty).filter(|own| family(&value.ty) == Some(*own))?;
-        if !is_plain(&schema.columns[at].kind) {
-            return None;
-        }
-        let source = match &value.kind {
-            ExprKind::Literal(array) => Source::Given(cell(array, 0)),
-            ExprKind::Parameter(number) => Source::Parameter(*number),
-            _ => return None,
-        };
+        let source = source_of(value, &schema.columns[at].kind)?;
         Some(Alternative::from([(at, source)]))
     };
     match &expr.kind {
@@ -365,6 +406,18 @@ fn alternatives_of(
     all
 }
 
+/// Where the value of an expression comes from that a column is compared with.
+fn source_of(value: &Expr, kind: &ColumnType) -> Option<Source> {
+    if !is_plain(kind) {
+        return None;
+    }
+    match &value.kind {
+        ExprKind::Literal(array) => Some(Source::Given(cell(array, 0))),
+        ExprKind::Parameter(number) => Some(Source::Parameter(*number)),
+        _ => None,
+    }
+}
+
 /// Whether a column stores a value of its type as it is.
 fn is_plain(kind: &ColumnType) -> bool {
     matches!(
@@ -381,11 +434,100 @@ fn is_plain(kind: &ColumnType) -> bool {
     )
 }
 
+/// The bounds that conditions set columns of a table.
+fn bounds(
+    above: &[&Expr],
+    places: &HashMap<ColumnId, usize>,
+    schema: &TableSchema,
+) -> Vec<(usize, CompareOp, Source)> {
+    let position = |expr: &Expr| match expr.kind {
+        ExprKind::Column(id) => places.get(&id).copied(),
+        _ => None,
+    };
+    let bound = |expr: &&Expr| {
+        let ExprKind::Call {
+            function,
+            arguments,
+        } = &expr.kind
+        else {
+            return None;
+        };
+        let [left, right] = arguments.as_slice() else {
+            return None;
+        };
+        family(&left.ty).filter(|own| family(&right.ty) == Some(*own))?;
+        let (op, turned) = match function.name {
+            "<" => (CompareOp::Lt, CompareOp::Gt),
+            "<=" => (CompareOp::LtEq, CompareOp::GtEq),
+            ">" => (CompareOp::Gt, CompareOp::Lt),
+            ">=" => (CompareOp::GtEq, CompareOp::LtEq),
+            _ => return None,
+        };
+        let (at, op, value) = match (position(left), position(right)) {
+            (Some(at), None) => (at, op, right),
+            (None, Some(at)) => (at, turned, left),
+            _ => return None,
+        };
+        let source = source_of(value, &schema.columns[at].kind)?;
+        Some((at, op, source))
+    };
+    above.iter().filter_map(bound).collect()
+}
+
+/// The first columns of a key or an index to which every alternative gives values, as many as
+/// there are, with the bounds of the next column.
+fn first_columns(
+    schema: &TableSchema,
+    alternatives: &[Alternative],
+    bounds: &[(usize, CompareOp, Source)],
+) -> Option<(By, Vec<Vec<Source>>)> {
+    let keys = schema.keys.iter().map(|key| &key.columns);
+    let trees = schema.indexes.iter();
+    let trees = trees.filter(|index| index.kind == IndexKind::Csb);
+    let given = |columns: &Vec<usize>| {
+        let known = |column: &&usize| alternatives.iter().all(|one| one.contains_key(column));
+        let first = columns.iter().take_while(known).count();
+        let next = columns.get(first);
+        let bounded = next.is_some_and(|next| bounds.iter().any(|(column, ..)| column == next));
+        // Rows with a NULL in a column that is not asked for have no entry in a block's tree.
+        let mut rest = columns.iter().skip(first + usize::from(bounded));
+        let whole = rest.all(|column| !schema.columns[*column].nullable);
+        (whole && first > 0).then(|| (first, bounded, columns.clone()))
+    };
+    let all = keys.chain(trees.map(|index| &index.columns));
+    let all = all.filter_map(given);
+    let (first, _, columns) = all.max_by_key(|(first, bounded, _)| (*first, *bounded))?;
+    // Values of other columns keep rows out, too.
+    let mut equal = columns[..first].to_vec();
+    equal.extend(alternatives.first().into_iter().flat_map(Alternative::keys));
+    let mut seen = HashSet::new();
+    equal.retain(|column| {
+        let everywhere = alternatives.iter().all(|one| one.contains_key(column));
+        everywhere && seen.insert(*column)
+    });
+    let values = |one: &Alternative| -> Option<Vec<Source>> {
+        equal
+            .iter()
+            .map(|column| one.get(column).cloned())
+            .collect()
+    };
+    let keys = alternatives.iter().map(values).collect::<Option<_>>()?;
+    let next = columns.get(first).copied();
+    let own = bounds.iter().filter(|(column, ..)| Some(*column) == next);
+    let bounds = own.map(|(column, op, source)| Between {
+        column: *column,
+        op: *op,
+        source: source.clone(),
+    });
+    let by = By::First {
+        bounds: bounds.collect(),
+        columns: equal,
+    };
+    Some((by, keys))
+}
+
 /// The columns of a key that every alternative gives a value, and where the values of the keys
 /// come from.
-///
-/// Indexes that are no keys are left to operators: the record of the workload, by which designs
-/// are chosen, learns from their scans how often an index is used and how many rows it gives.
 fn keys(
     schema: &TableSchema,
     alternatives: &[Alternative],

@@ -4,7 +4,8 @@
 //! by their keys. Where the conditions of a query give every table it reads the values of a key
 //! ([`access`]), the rows are looked up, and the front's own interpreter computes
 //! the rest over them. Whether that is so depends on the bound plan alone: on its conditions,
-//! not on how the statement is written or sent.
+//! not on how the statement is written or sent. The first columns of a key or of an index do as
+//! well, as long as few rows have these values.
 //!
 //! ```text
 //! SELECT c.name, w.tax FROM customer c, warehouse w
@@ -23,6 +24,7 @@ mod query;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
@@ -33,7 +35,8 @@ use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::{Column, Row, RowId, Snapshot};
 
-use self::access::Access;
+use self::access::{Access, By};
+use crate::advisor::Record;
 use crate::error::Result;
 use crate::lower::{shown_batch, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
@@ -51,6 +54,17 @@ pub(crate) struct KeyPlan {
     accesses: Vec<Access>,
     /// Columns of the result: their names and types, and where they stand in the plan.
     shown: Vec<(String, Type, ColumnId)>,
+}
+
+/// Most rows that a look-up by the first columns of a key may look at.
+const MOST_LOOKED_AT: usize = 4_000;
+
+/// The things around a query that its rows depend on.
+pub(crate) struct Seen<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) session: &'a Session,
+    /// Where uses of indexes are noted, from which designs are chosen.
+    pub(crate) record: Option<&'a Record>,
 }
 
 /// The form of the values of a result.
@@ -105,14 +119,17 @@ impl KeyPlan {
     /// An error of reading rows or of a function of the query.
     pub(crate) fn rows(
         &self,
-        (snapshot, session): (&Snapshot, &Session),
+        seen: &Seen<'_>,
         parameters: &[ArrayRef],
         form: Form,
     ) -> Result<Option<RecordBatch>> {
+        let session = seen.session;
         let mut found: HashMap<usize, RecordBatch> = HashMap::new();
         let mut left = MOST_ROWS;
         for access in &self.accesses {
-            let Some(batch) = looked_up(access, snapshot, parameters, &mut left)? else {
+            let Some(batch) =
+                looked_up(access, (seen.snapshot, seen.record), parameters, &mut left)?
+            else {
                 return Ok(None);
             };
             found.insert(access.relation, batch);
@@ -140,7 +157,7 @@ impl KeyPlan {
 /// may be left.
 fn looked_up(
     access: &Access,
-    snapshot: &Snapshot,
+    (snapshot, record): (&Snapshot, Option<&Record>),
     parameters: &[ArrayRef],
     left: &mut usize,
 ) -> Result<Option<RecordBatch>> {
@@ -150,15 +167,37 @@ fn looked_up(
     let view = snapshot.read_view(table.id);
     let mut rows: Vec<(RowId, Row)> = Vec::new();
     let keys = access.values(parameters);
+    let begun = Instant::now();
     for key in &keys {
-        let some = table.find(&view, &access.look_up, key)?;
+        let some = match &access.by {
+            By::Key(look_up) => table.find(&view, look_up, key)?,
+            by => {
+                let Some(condition) = by.condition(key, parameters) else {
+                    continue;
+                };
+                let columns = &access.columns;
+                match table.look_up_among(&view, &condition, columns, MOST_LOOKED_AT)? {
+                    Some(some) => some,
+                    None => return Ok(None),
+                }
+            }
+        };
         if some.len() > *left {
             return Ok(None);
         }
         *left -= some.len();
         rows.extend(some);
     }
-    table.activity().looked_up(keys.len() as u64);
+    match &access.by {
+        By::Key(_) => table.activity().looked_up(keys.len() as u64),
+        by => {
+            let condition = keys.first().and_then(|key| by.condition(key, parameters));
+            if let (Some(record), Some(condition)) = (record, condition) {
+                let read = (&table, access.columns.as_slice(), &condition);
+                record.found(read, rows.len(), begun.elapsed());
+            }
+        }
+    }
     let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
     let columns = access.columns.iter();
     let columns: Vec<Column> = columns

@@ -26,7 +26,8 @@ use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
 use freestone_storage::{Catalog, Snapshot};
 
-use super::{Form, KeyPlan};
+use super::{Form, KeyPlan, Seen};
+use crate::advisor::Record;
 use crate::error::Result;
 use crate::parameter::Parameter;
 use crate::session::{ClientSettings, PlannedFor, Session};
@@ -52,6 +53,8 @@ pub(crate) struct Bound {
     pub(crate) types: Vec<Type>,
     /// The settings that its functions see.
     pub(crate) settings: Settings,
+    /// Where uses of indexes are noted.
+    pub(crate) record: Option<Arc<Record>>,
 }
 
 impl std::fmt::Debug for Bound {
@@ -119,9 +122,12 @@ impl Keyed<'_> {
         let Some(bound) = &self.query.bound else {
             return Ok(None);
         };
-        bound
-            .plan
-            .rows((snapshot, &bound.settings), &self.values, Form::Shown)
+        let seen = Seen {
+            snapshot,
+            session: &bound.settings,
+            record: bound.record.as_deref(),
+        };
+        bound.plan.rows(&seen, &self.values, Form::Shown)
     }
 }
 

@@ -28,7 +28,7 @@ fn tables() -> Sql {
 }
 
 /// Conditions on `cu`, most of which give the values of a key.
-const CONDITIONS: [&str; 20] = [
+const CONDITIONS: [&str; 30] = [
     "w = 1 AND d = 2 AND id = 7",
     "w = 1 AND d = 2 AND id = 99",
     "w = 1 AND d = 2 AND id = NULL",
@@ -49,6 +49,16 @@ const CONDITIONS: [&str; 20] = [
     "w = 1 AND d = w AND id = 3",
     "w = 1 AND d = 1 AND id = 3.0",
     "w = 1 AND d = 1 AND id = '3' AND day > '2024-01-02' AND bal / (id - 2) > 1",
+    "w = 2",
+    "w = 2 AND d = 1",
+    "w = 2 AND d = 1 AND id > 5 AND id <= 9",
+    "w = 2 AND d = 1 AND 7 > id",
+    "w = 2 AND d = 1 AND id > NULL",
+    "w = 2 AND d >= 2 AND id = 4",
+    "(w, d) IN ((1, 1), (2, 3), (1, 1)) AND id < 4",
+    "w = 2 AND d = 1 AND name = 'n4'",
+    "w = 1 AND name IS NULL AND d < 3",
+    "name = 'n1' AND id >= 21 AND bal < 100",
 ];
 
 #[test]
@@ -78,6 +88,62 @@ fn rows_by_keys_are_those_of_operators() {
             sql.rows(&query);
         }
     }
+}
+
+/// Rows by the first columns of a key, where there are too many to look at, too.
+#[test]
+fn few_and_many_rows_by_the_first_columns_of_a_key() {
+    let sql = Sql::new();
+    for statement in [
+        "CREATE TABLE l (g int, n int, t text, f double precision, PRIMARY KEY (g, n))",
+        "CREATE INDEX l_t ON l (t, f)",
+        "INSERT INTO l SELECT g, n, CASE WHEN n % 9 > 0 THEN 't' || n % 40 END, n / 8.0 \
+         FROM generate_series(1, 4) g, generate_series(1, 12000) n WHERE n <= 3 * 20 ^ (g - 1)",
+    ] {
+        sql.run(statement);
+    }
+    let queries = [
+        "SELECT count(*), sum(n), min(t) FROM l WHERE g = {}",
+        "SELECT n, t FROM l WHERE g = {} AND n > 2 ORDER BY n DESC LIMIT 3",
+        "SELECT n, t FROM l WHERE g = {} AND n BETWEEN 5 AND 8 ORDER BY n",
+        "SELECT count(*) FROM l WHERE g = {} AND t = 't7' AND f > 5",
+        "SELECT count(*) FROM l WHERE t = 't{}' AND f < 9",
+        "SELECT count(*) FROM l WHERE t = 't{}'",
+        "SELECT count(*) FROM l WHERE t IN ('t{}', 't9') AND f IN (1, 2.125, 9)",
+    ];
+    for stage in [
+        "",
+        "VACUUM l",
+        "UPDATE l SET t = 't7' WHERE n % 5 = 0",
+        "DELETE FROM l WHERE n % 7 = 1",
+    ] {
+        if !stage.is_empty() {
+            sql.run(stage);
+        }
+        for query in queries {
+            for g in 1..=5 {
+                sql.rows(&query.replace("{}", &g.to_string()));
+            }
+        }
+    }
+    let changed = [
+        "UPDATE l SET f = f + 1 WHERE g = 2 AND n < 9",
+        "DELETE FROM l WHERE (g, n) IN ((2, 5), (2, 6), (3, 9)) OR g = 1",
+        "MERGE INTO l USING (VALUES (2, 3), (2, 99999)) v (g, n) ON l.g = v.g AND l.n = v.n \
+         WHEN MATCHED THEN UPDATE SET t = 'merged' WHEN NOT MATCHED THEN INSERT VALUES (v.g, v.n)",
+    ];
+    let done = changed.map(|change| sql.run(change));
+    assert_eq!(done, ["UPDATE 6", "DELETE 5", "MERGE 2"]);
+    assert_eq!(
+        sql.rows("SELECT n, t, f FROM l WHERE g = 2 AND (n < 9 OR n > 9999) ORDER BY n"),
+        [
+            "2|t2|1.25",
+            "3|merged|1.375",
+            "4|t4|1.5",
+            "7|t7|1.875",
+            "99999|NULL|NULL"
+        ]
+    );
 }
 
 #[test]

@@ -1,23 +1,45 @@
-//! From keys to rows of the delta.
+//! From keys to rows of the delta, in the order of the keys.
+//!
+//! An entry is a key as bytes, then the number of its row. The bytes of a key sort as its values
+//! do, first column first, so that the rows with a key, with values of its first columns, or with
+//! a range of the next one are neighbours:
+//!
+//! ```text
+//! (w, d, o) = (1, 7, 3001), row 5    00 80000001  00 80000007  00 80000bb9  0000000000000005
+//! w = 1 AND d = 7 AND o > 3000       from 00 80000001  00 80000007  00 80000bb9
+//!                                    to   00 80000001  00 80000008
+//! ```
+//!
+//! A value begins with 0 and NULL is 1, so that NULLs come last. Bytes that vary in length end
+//! with two zeros, and a zero among them is followed by 255. The versions of a row that does not
+//! change its key lie next to each other, the newest last.
 
 use super::tuple::TupleShape;
+use crate::block::Conditions;
+use crate::index::key::normal;
 use crate::schema::{Physical, TableSchema, Value};
 use parking_lot::RwLock;
-use std::collections::HashMap;
-use std::ops::Deref;
-use xxhash_rust::xxh3::Xxh3;
+use std::collections::BTreeSet;
+use std::ops::{Bound, Deref};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Rows by the hash of their key; rows with a NULL in it are not there.
+/// Rows by their keys; see the module.
 #[derive(Debug)]
 pub struct KeyMap {
     columns: Vec<usize>,
-    rows: RwLock<HashMap<u64, Vec<u64>>>,
+    kinds: Vec<Physical>,
+    entries: RwLock<BTreeSet<Box<[u8]>>>,
+    /// Memory that the entries take.
+    bytes: AtomicUsize,
 }
 
-impl KeyMap {
-    /// Bytes of memory that a row takes here, about: hash, list, and what is allocated for it.
-    pub(super) const ROW_BYTES: usize = 72;
+/// Bytes of a row's number.
+const NUMBER: usize = 8;
+/// Bytes of memory that an entry takes besides its own bytes, about: its place in a node of the
+/// tree, and what the allocator adds.
+const ENTRY: usize = 40;
 
+impl KeyMap {
     /// One for each set of columns that is a key of the table or has an index.
     pub fn all_of(schema: &TableSchema) -> Vec<KeyMap> {
         let keys = schema.keys.iter().map(|key| &key.columns);
@@ -26,9 +48,13 @@ impl KeyMap {
         let mut maps: Vec<KeyMap> = Vec::new();
         for columns in keys.chain(indexes) {
             if maps.iter().all(|map| map.columns != *columns) {
+                let kinds = columns.iter();
+                let kinds = kinds.map(|column| schema.columns[*column].kind.physical());
                 maps.push(KeyMap {
+                    kinds: kinds.collect(),
                     columns: columns.clone(),
-                    rows: RwLock::default(),
+                    entries: RwLock::default(),
+                    bytes: AtomicUsize::new(0),
                 });
             }
         }
@@ -40,80 +66,237 @@ impl KeyMap {
         &self.columns
     }
 
+    /// Bytes of memory that its entries take, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// Adds a row by its tuple.
     pub fn insert(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
-        if let Some(hash) = self.hash(shape, tuple) {
-            self.rows.write().entry(hash).or_default().push(number);
+        let entry = self.entry(shape, tuple, number);
+        let bytes = entry.len() + ENTRY;
+        if self.entries.write().insert(entry) {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
     pub(super) fn remove(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
-        let Some(hash) = self.hash(shape, tuple) else {
-            return;
-        };
-        let mut rows = self.rows.write();
-        if let Some(numbers) = rows.get_mut(&hash) {
-            numbers.retain(|known| *known != number);
-            if numbers.is_empty() {
-                rows.remove(&hash);
-            }
+        let entry = self.entry(shape, tuple, number);
+        if self.entries.write().remove(&entry) {
+            self.bytes.fetch_sub(entry.len() + ENTRY, Ordering::Relaxed);
         }
     }
 
-    fn hash(&self, shape: &TupleShape, tuple: &[u8]) -> Option<u64> {
-        key_hash(
-            self.columns
-                .iter()
-                .map(|column| shape.stored(tuple, *column)),
-        )
+    fn entry(&self, shape: &TupleShape, tuple: &[u8], number: u64) -> Box<[u8]> {
+        let mut bytes = Vec::with_capacity(self.columns.len() * 9 + NUMBER);
+        for (column, kind) in self.columns.iter().zip(&self.kinds) {
+            add(&mut bytes, *kind, shape.stored(tuple, *column));
+        }
+        bytes.extend_from_slice(&number.to_be_bytes());
+        bytes.into_boxed_slice()
     }
 
-    /// Numbers of the rows that may have a key of this hash, oldest first.
-    pub fn candidates(&self, hash: u64) -> Vec<u64> {
-        self.rows.read().get(&hash).cloned().unwrap_or_default()
-    }
-
-    /// Shows `visit` the numbers of the rows that may have a key of this hash, newest first,
-    /// until it returns true.
+    /// Shows `visit` the numbers of the rows with these values of the key's columns, none of them
+    /// NULL, newest first, until it returns true.
     ///
     /// A row that is changed often has a version here for each change since the last merge. A
     /// reader of a unique key wants one of them, as a rule one of the last. The numbers are
-    /// copied in small parts, so that `visit` runs without the lock; a row that a merge removes
-    /// meanwhile may make it see a number twice.
-    pub fn visit_newest(&self, hash: u64, mut visit: impl FnMut(u64) -> bool) {
+    /// copied in small parts, so that `visit` runs without the lock.
+    pub fn visit_newest(&self, key: &[Stored<'_>], mut visit: impl FnMut(u64) -> bool) {
         const PART: usize = 16;
-        let mut end = usize::MAX;
-        while end > 0 {
-            let part: ([u64; PART], usize) = {
-                let rows = self.rows.read();
-                let Some(numbers) = rows.get(&hash) else {
-                    return;
+        let mut bytes = Vec::with_capacity(key.len() * 9 + NUMBER);
+        for (kind, value) in self.kinds.iter().zip(key) {
+            add(&mut bytes, *kind, Some(value));
+        }
+        let mut end = Bound::Included(u64::MAX);
+        loop {
+            let mut numbers = [0; PART];
+            let mut count = 0;
+            {
+                let (mut low, mut high) = (bytes.clone(), bytes.clone());
+                low.extend_from_slice(&[0; NUMBER]);
+                let last = match end {
+                    Bound::Included(number) | Bound::Excluded(number) => number,
+                    Bound::Unbounded => u64::MAX,
                 };
-                end = end.min(numbers.len());
-                let begin = end.saturating_sub(PART);
-                let mut part = [0; PART];
-                let count = end - begin;
-                part[..count].copy_from_slice(&numbers[begin..end]);
-                end = begin;
-                (part, count)
-            };
-            let (numbers, count) = part;
-            if numbers[..count].iter().rev().any(|number| visit(*number)) {
+                high.extend_from_slice(&last.to_be_bytes());
+                let high = match end {
+                    Bound::Excluded(_) => Bound::Excluded(high.as_slice()),
+                    _ => Bound::Included(high.as_slice()),
+                };
+                let entries = self.entries.read();
+                let range = entries.range::<[u8], _>((Bound::Included(low.as_slice()), high));
+                for entry in range.rev().take(PART) {
+                    numbers[count] = number_of(entry);
+                    count += 1;
+                }
+            }
+            if numbers[..count].iter().any(|number| visit(*number)) || count < PART {
                 return;
             }
+            end = Bound::Excluded(numbers[count - 1]);
         }
+    }
+
+    /// How many of the key's columns conditions bound: the first ones by equality, and the next
+    /// by a range. No other row can meet the conditions than those that [`KeyMap::rows`] gives.
+    pub fn bounded(&self, conditions: &Conditions<'_>) -> usize {
+        let equal = self.equal(conditions);
+        equal + usize::from(self.range_after(equal, conditions).is_some())
+    }
+
+    /// The numbers of the rows within the bounds of conditions, each once in ascending order;
+    /// `None` if there are more than `most`.
+    pub fn rows(&self, conditions: &Conditions<'_>, most: usize) -> Option<Vec<u64>> {
+        let equal = self.equal(conditions);
+        let tuples = conditions.all_equal(&self.columns[..equal])?;
+        let range = self.range_after(equal, conditions);
+        let mut numbers = Vec::new();
+        for tuple in tuples {
+            let stored = tuple.iter().zip(&self.kinds);
+            let stored = stored.map(|(value, kind)| stored_key(value, *kind));
+            // A value that the column cannot have is in no row.
+            let Some(stored) = stored.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let mut prefix = Vec::new();
+            for (kind, value) in self.kinds.iter().zip(&stored) {
+                add(&mut prefix, *kind, Some(value));
+            }
+            let (low, high) = match &range {
+                None => (prefix.clone(), after(prefix)),
+                Some((low, high)) => self.bounds(equal, prefix, (low.as_ref(), high.as_ref())),
+            };
+            let low = Bound::Included(low.as_slice());
+            let high = high.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            if let (Bound::Included(low), Bound::Excluded(high)) = (low, high)
+                && low >= high
+            {
+                continue;
+            }
+            let entries = self.entries.read();
+            for entry in entries.range::<[u8], _>((low, high)) {
+                if numbers.len() == most {
+                    return None;
+                }
+                numbers.push(number_of(entry));
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Some(numbers)
+    }
+
+    /// How many of the first columns have to equal values.
+    fn equal(&self, conditions: &Conditions<'_>) -> usize {
+        let mut equal = 0;
+        while equal < self.columns.len()
+            && !is_float(self.kinds[equal])
+            && conditions.all_equal(&self.columns[..=equal]).is_some()
+        {
+            equal += 1;
+        }
+        equal
+    }
+
+    /// The bounds of the column after the first `equal` ones, if it has any.
+    fn range_after(
+        &self,
+        equal: usize,
+        conditions: &Conditions<'_>,
+    ) -> Option<(Bound<Value>, Bound<Value>)> {
+        let column = self.columns.get(equal)?;
+        if is_float(self.kinds[equal]) {
+            return None;
+        }
+        conditions.range(*column, &mut true)
+    }
+
+    /// The bytes from which and before which entries lie whose first columns are `prefix` and
+    /// whose next one is between two values.
+    fn bounds(
+        &self,
+        column: usize,
+        prefix: Vec<u8>,
+        (low, high): (Bound<&Value>, Bound<&Value>),
+    ) -> (Vec<u8>, Option<Vec<u8>>) {
+        let kind = self.kinds[column];
+        let with = |value: &Value| {
+            let value = stored_key(value, kind)?;
+            let mut bytes = prefix.clone();
+            add(&mut bytes, kind, Some(&value));
+            Some(bytes)
+        };
+        // A bound that the column cannot have is left to the conditions.
+        let first = match low {
+            Bound::Included(value) => with(value),
+            Bound::Excluded(value) => with(value).and_then(after),
+            Bound::Unbounded => None,
+        };
+        let last = match high {
+            Bound::Included(value) => with(value).and_then(after),
+            Bound::Excluded(value) => with(value),
+            Bound::Unbounded => None,
+        };
+        let first = first.unwrap_or_else(|| prefix.clone());
+        (first, last.or_else(|| after(prefix)))
     }
 }
 
-/// The hash of a key from the stored forms of its values; `None` if one is NULL.
-pub fn key_hash<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Option<u64> {
-    let mut hasher = Xxh3::new();
-    for value in values {
-        let value = value?;
-        hasher.update(&(value.len() as u64).to_le_bytes());
-        hasher.update(value);
+/// The least bytes that are greater than all that begin with these; `None` if there are none.
+fn after(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    while let Some(last) = bytes.pop() {
+        if last < u8::MAX {
+            bytes.push(last + 1);
+            return Some(bytes);
+        }
     }
-    Some(hasher.digest())
+    None
+}
+
+/// The number of an entry's row.
+fn number_of(entry: &[u8]) -> u64 {
+    let number = entry.last_chunk::<NUMBER>();
+    number.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+fn is_float(kind: Physical) -> bool {
+    matches!(kind, Physical::F32 | Physical::F64)
+}
+
+/// Adds a value in its stored form to a key.
+fn add(key: &mut Vec<u8>, kind: Physical, stored: Option<&[u8]>) {
+    let Some(stored) = stored else {
+        key.push(1);
+        return;
+    };
+    key.push(0);
+    macro_rules! number {
+        ($from:ident of $number:ty) => {
+            if let Ok(bytes) = stored.try_into() {
+                let number = <$number>::from_le_bytes(bytes);
+                key.extend_from_slice(&normal::$from(number).to_be_bytes());
+            }
+        };
+    }
+    match kind {
+        Physical::I16 => number!(from_i16 of i16),
+        Physical::I32 => number!(from_i32 of i32),
+        Physical::I64 => number!(from_i64 of i64),
+        Physical::I128 => number!(from_i128 of i128),
+        Physical::F32 => number!(from_f32 of f32),
+        Physical::F64 => number!(from_f64 of f64),
+        Physical::Bytes { .. } => {
+            for byte in stored {
+                key.push(*byte);
+                if *byte == 0 {
+                    key.push(u8::MAX);
+                }
+            }
+            key.extend_from_slice(&[0, 0]);
+        }
+        Physical::Bool | Physical::Bytes16 | Physical::Interval => key.extend_from_slice(stored),
+    }
 }
 
 /// The stored form of a value.

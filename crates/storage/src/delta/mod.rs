@@ -23,10 +23,11 @@ mod view;
 pub use batch::{TupleBatch, arrays};
 pub use deletes::{Deletes, RowBits};
 pub use fragment::{FRAGMENT_ROWS, Fragment, Tuples};
-pub use keys::{KeyMap, Stored, key_hash, stored_key};
+pub use keys::{KeyMap, Stored, stored_key};
 pub use tuple::TupleShape;
 pub use view::{LATEST, OwnChanges, ReadView, RowHome};
 
+use crate::block::Conditions;
 use crate::error::{Error, Result};
 use crate::schema::TableSchema;
 use parking_lot::RwLock;
@@ -52,9 +53,8 @@ struct State {
 
 /// Bytes of memory of rows that keys lead to.
 fn memory(fragments: &[Arc<Fragment>], maps: &[KeyMap]) -> usize {
-    let keys = maps.len() * KeyMap::ROW_BYTES;
-    let bytes = |fragment: &Arc<Fragment>| fragment.bytes() + fragment.len() * keys;
-    fragments.iter().map(bytes).sum()
+    let rows: usize = fragments.iter().map(|fragment| fragment.bytes()).sum();
+    rows + maps.iter().map(KeyMap::bytes).sum::<usize>()
 }
 
 impl Delta {
@@ -245,6 +245,13 @@ impl Delta {
         let row = number - fragment.first();
         // In range: less than the fragment's length.
         (row < fragment.len() as u64).then(|| (fragment.clone(), row as u32))
+    }
+
+    /// The map that conditions bound by most columns, if they bound one.
+    pub fn map_for(&self, conditions: &Conditions<'_>) -> Option<&KeyMap> {
+        let bounded = self.maps.iter().map(|map| (map.bounded(conditions), map));
+        let best = bounded.max_by_key(|(bounded, _)| *bounded);
+        best.filter(|(bounded, _)| *bounded > 0).map(|(_, map)| map)
     }
 
     /// The map over these columns, if they are a key or have an index.

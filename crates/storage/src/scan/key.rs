@@ -4,9 +4,9 @@
 //! tree, the row; for rows in no block, the delta's map of the key. Wherever one
 //! of these is missing, the block or the delta is asked as by [`look_up`].
 
-use super::look_up::{LookUp, in_block, in_delta, look_up};
+use super::look_up::{LookUp, Sought, look_up};
 use crate::block::{Block, Conditions, RUN_MAX};
-use crate::delta::{Fragment, ReadView, RowHome, Stored, key_hash, stored_key};
+use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, CompareOp, Predicate};
@@ -106,7 +106,9 @@ impl KeyLookUp {
         }
         let Some(stored) = self.stored(key) else {
             // Of another type, beyond its range, or equal to others in other bytes.
-            return look_up(place, view, &self.predicate(key), &self.columns);
+            let predicate = self.predicate(key);
+            let all = look_up(place, view, &predicate, &self.columns, usize::MAX)?;
+            return Ok(all.unwrap_or_default());
         };
         let mut rows = Vec::new();
         let bind = || BoundPredicate::bind(&self.predicate(key), place.schema);
@@ -132,8 +134,8 @@ impl KeyLookUp {
                     slow @ None => slow.insert(bind()?),
                 };
                 let conditions = Conditions::of(bound);
-                let columns = &self.columns;
-                in_block(place, block, view, bound, &conditions, columns, &mut rows)?;
+                let sought = self.sought((place, view), bound, &conditions);
+                sought.in_block(block, &mut usize::MAX.clone(), &mut rows)?;
             }
         }
         let is_done = self.unique && !rows.is_empty();
@@ -143,9 +145,25 @@ impl KeyLookUp {
         if !self.in_maps(place, view, &stored, &mut rows)? {
             let bound = slow.map_or_else(bind, Ok)?;
             let conditions = Conditions::of(&bound);
-            in_delta(place, view, &bound, &conditions, &self.columns, &mut rows)?;
+            let sought = self.sought((place, view), &bound, &conditions);
+            sought.in_delta(&mut usize::MAX.clone(), &mut rows)?;
         }
         Ok(rows)
+    }
+
+    fn sought<'a, 'p>(
+        &'a self,
+        (place, view): (&'a LookUp<'p>, &'a ReadView),
+        bound: &'a BoundPredicate,
+        conditions: &'a Conditions<'a>,
+    ) -> Sought<'a, 'p> {
+        Sought {
+            place,
+            view,
+            bound,
+            conditions,
+            columns: &self.columns,
+        }
     }
 
     /// The values as they are stored; `None` where equal values may differ there.
@@ -269,9 +287,6 @@ impl KeyLookUp {
         if own.as_ref().is_some_and(|(_, map)| map.is_none()) {
             return Ok(false);
         }
-        let hash = key_hash(stored.iter().map(|value| Some(&**value)));
-        // No value is NULL.
-        let Some(hash) = hash else { return Ok(true) };
         let seen = |home: RowHome, fragment: &Fragment, row: u32| {
             if !view.sees(home, fragment, row) {
                 return None;
@@ -287,7 +302,7 @@ impl KeyLookUp {
             Some((home.row(row), values.collect::<Row>()))
         };
         if let Some((own, Some(map))) = own {
-            map.visit_newest(hash, |number| {
+            map.visit_newest(stored, |number| {
                 let found = own.find(number);
                 let found = found.and_then(|(fragment, row)| {
                     seen(RowHome::Own(fragment.first()), &fragment, row)
@@ -300,7 +315,7 @@ impl KeyLookUp {
                 return Ok(true);
             }
         }
-        map.visit_newest(hash, |number| {
+        map.visit_newest(stored, |number| {
             let found = place.delta.find(number);
             let found = found.and_then(|(fragment, row)| {
                 seen(RowHome::Fragment(fragment.first()), &fragment, row)

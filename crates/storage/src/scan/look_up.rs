@@ -5,7 +5,7 @@ use super::filter::Filter;
 use super::{Scan, ScanRequest};
 use crate::block::{Block, Conditions};
 use crate::codec::ArrayForm;
-use crate::delta::{Delta, Fragment, ReadView, RowHome, key_hash, stored_key};
+use crate::delta::{Delta, Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, Predicate, Prune, evaluate_leaf};
@@ -37,7 +37,7 @@ pub struct LookUp<'a> {
 }
 
 /// The `columns` of every row of a table that `view` sees and for which
-/// `predicate` is TRUE, with its id.
+/// `predicate` is TRUE, with its id; `None` if more than `most` rows have to be looked at.
 ///
 /// # Errors
 /// 42703 or 42804 for a predicate or columns that do not fit the table,
@@ -47,7 +47,8 @@ pub fn look_up(
     view: &ReadView,
     predicate: &Predicate,
     columns: &[usize],
-) -> Result<Vec<(RowId, Row)>> {
+    most: usize,
+) -> Result<Option<Vec<(RowId, Row)>>> {
     let count = place.schema.columns.len();
     if let Some(column) = columns.iter().find(|column| **column >= count) {
         let reason = format!("there is no column number {column}");
@@ -55,139 +56,175 @@ pub fn look_up(
     }
     let bound = BoundPredicate::bind(predicate, place.schema)?;
     let conditions = Conditions::of(&bound);
-    let mut rows = Vec::new();
-    for block in candidates(place, &conditions)? {
-        in_block(place, block, view, &bound, &conditions, columns, &mut rows)?;
-    }
-    in_delta(place, view, &bound, &conditions, columns, &mut rows)?;
-    Ok(rows)
-}
-
-/// Adds the rows of one block.
-pub(super) fn in_block(
-    place: &LookUp<'_>,
-    block: &Arc<Block>,
-    view: &ReadView,
-    bound: &BoundPredicate,
-    conditions: &Conditions<'_>,
-    columns: &[usize],
-    rows: &mut Vec<(RowId, Row)>,
-) -> Result<()> {
-    // A block that cannot be opened must fail the look-up, not be skipped.
-    block.zone(0)?;
-    let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
-    if pruned || access::ruled_out(place.schema, block, conditions)? {
-        return Ok(());
-    }
-    match access::choose(place.schema, block, conditions)? {
-        Access::Positions {
-            positions, exact, ..
-        } => {
-            let positions = if exact {
-                positions
-            } else {
-                checked(bound, block, &positions)?
-            };
-            let home = RowHome::Block(block.id());
-            for row in positions {
-                if !view.is_deleted(home, block.deletes(), row) {
-                    rows.push((home.row(row), block.row(columns, row)?));
-                }
-            }
-        }
-        Access::Range { rows: range, .. } if range.is_empty() => {}
-        Access::Range { .. } => {
-            let blocks = vec![block.clone()];
-            rows.extend(scan(place, blocks, Vec::new(), view, bound, columns)?);
-        }
-    }
-    Ok(())
-}
-
-/// Adds the rows that are in no block.
-pub(super) fn in_delta(
-    place: &LookUp<'_>,
-    view: &ReadView,
-    bound: &BoundPredicate,
-    conditions: &Conditions<'_>,
-    columns: &[usize],
-    rows: &mut Vec<(RowId, Row)>,
-) -> Result<()> {
-    let fragments = view.fragments(place.delta);
-    if fragments.is_empty() {
-        return Ok(());
-    }
-    let Some(candidates) = by_key(place, view, conditions) else {
-        rows.extend(scan(place, Vec::new(), fragments, view, bound, columns)?);
-        return Ok(());
+    let sought = Sought {
+        place,
+        view,
+        bound: &bound,
+        conditions: &conditions,
+        columns,
     };
-    for (home, fragment, row) in candidates {
-        if !view.sees(home, &fragment, row) {
-            continue;
-        }
-        let tuples = fragment.read();
-        let bits = bound.evaluate(1, &mut |column, leaf| {
-            evaluate_leaf(leaf, &tuples.column(column, &[row], ArrayForm::Sql)?)
-        })?;
-        if bits.value(0) {
-            let tuple = tuples.tuple(row);
-            let values = columns
-                .iter()
-                .map(|column| fragment.shape().value(tuple, *column));
-            rows.push((home.row(row), values.collect()));
+    let (mut left, mut rows) = (most, Vec::new());
+    for block in candidates(place, &conditions)? {
+        if !sought.in_block(block, &mut left, &mut rows)? {
+            return Ok(None);
         }
     }
-    Ok(())
+    let is_whole = sought.in_delta(&mut left, &mut rows)?;
+    Ok(is_whole.then_some(rows))
 }
+
+/// The rows that a look-up asks for.
+pub(super) struct Sought<'a, 'p> {
+    pub place: &'a LookUp<'p>,
+    pub view: &'a ReadView,
+    pub bound: &'a BoundPredicate,
+    pub conditions: &'a Conditions<'a>,
+    pub columns: &'a [usize],
+}
+
+/// Rows of a block that are read one by one; more are read column by column.
+const SINGLE: usize = 4;
 
 /// A row that is in no block.
 type Candidate = (RowHome, Arc<Fragment>, u32);
 
-/// The rows in no block that may have a key that is asked for, if one is.
-fn by_key(
-    place: &LookUp<'_>,
-    view: &ReadView,
-    conditions: &Conditions<'_>,
-) -> Option<Vec<Candidate>> {
-    let keys = place.schema.keys.iter().map(|key| &key.columns);
-    let indexes = place.schema.indexes.iter();
-    let indexes = indexes.filter(|index| index.kind.has_parts());
-    let indexes = indexes.map(|index| &index.columns);
-    let (columns, tuples) = keys
-        .chain(indexes)
-        .find_map(|columns| Some((columns, conditions.all_equal(columns)?)))?;
-    let delta = place.delta;
-    let map = delta.map(columns)?;
-    let own = view.own.as_ref();
-    let own_map = own.and_then(|own| own.maps.iter().find(|map| map.columns() == columns));
-    if own.is_some_and(|own| !own.fragments.is_empty()) && own_map.is_none() {
-        return None;
-    }
-    let (mut numbers, mut own_numbers) = (Vec::new(), Vec::new());
-    for tuple in tuples {
-        let values = columns.iter().zip(&tuple).map(|(column, value)| {
-            stored_key(value, place.schema.columns[*column].kind.physical())
-        });
-        // A value that the column cannot have is in no row.
-        if let Some(values) = values.collect::<Option<Vec<_>>>() {
-            let hash = key_hash(values.iter().map(|value| Some(&**value)))?;
-            numbers.extend(map.candidates(hash));
-            own_numbers.extend(own_map.map(|map| map.candidates(hash)).unwrap_or_default());
+impl Sought<'_, '_> {
+    /// Adds the rows of one block; `false` if more than `left` rows have to be looked at.
+    pub fn in_block(
+        &self,
+        block: &Arc<Block>,
+        left: &mut usize,
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<bool> {
+        let (place, view, bound) = (self.place, self.view, self.bound);
+        // A block that cannot be opened must fail the look-up, not be skipped.
+        block.zone(0)?;
+        let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
+        if pruned || access::ruled_out(place.schema, block, self.conditions)? {
+            return Ok(true);
         }
+        let access = access::choose(place.schema, block, self.conditions)?;
+        if access.rows() > *left {
+            return Ok(false);
+        }
+        *left -= access.rows();
+        match access {
+            Access::Positions {
+                positions, exact, ..
+            } => {
+                let positions = if exact {
+                    positions
+                } else {
+                    checked(bound, block, &positions)?
+                };
+                self.add(block, positions, rows)?;
+            }
+            Access::Range { rows: range, .. } if range.is_empty() => {}
+            Access::Range { .. } => {
+                let blocks = vec![block.clone()];
+                rows.extend(scan(place, blocks, Vec::new(), view, bound, self.columns)?);
+            }
+        }
+        Ok(true)
     }
-    for numbers in [&mut numbers, &mut own_numbers] {
-        numbers.sort_unstable();
-        numbers.dedup();
+
+    /// Adds rows of a block that are not deleted.
+    fn add(
+        &self,
+        block: &Block,
+        mut positions: Vec<u32>,
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<()> {
+        let home = RowHome::Block(block.id());
+        positions.retain(|row| !self.view.is_deleted(home, block.deletes(), *row));
+        if positions.len() <= SINGLE {
+            for row in positions {
+                rows.push((home.row(row), block.row(self.columns, row)?));
+            }
+            return Ok(());
+        }
+        let columns = self.columns.iter();
+        let columns = columns.map(|column| block.take(*column, &positions));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        rows.extend(positions.iter().enumerate().map(|(place, row)| {
+            let values = columns.iter().map(|column| cell(column, place));
+            (home.row(*row), values.collect())
+        }));
+        Ok(())
     }
-    let committed = numbers.into_iter().filter_map(|number| {
-        let (fragment, row) = delta.find(number)?;
-        Some((RowHome::Fragment(fragment.first()), fragment, row))
-    });
-    let own = own_numbers.into_iter().filter_map(|number| {
-        let (fragment, row) = own?.find(number)?;
-        Some((RowHome::Own(fragment.first()), fragment, row))
-    });
-    Some(committed.chain(own).collect())
+
+    /// Adds the rows that are in no block; `false` if more than `left` have to be looked at.
+    pub fn in_delta(&self, left: &mut usize, rows: &mut Vec<(RowId, Row)>) -> Result<bool> {
+        let (place, view) = (self.place, self.view);
+        if place.delta.is_empty() && view.own.is_none() {
+            return Ok(true);
+        }
+        let Some(candidates) = self.by_key(*left) else {
+            let fragments = view.fragments(place.delta);
+            let all: usize = fragments.iter().map(|(_, fragment)| fragment.len()).sum();
+            if all > *left {
+                return Ok(false);
+            }
+            *left -= all;
+            if all > 0 {
+                let blocks = Vec::new();
+                rows.extend(scan(
+                    place,
+                    blocks,
+                    fragments,
+                    view,
+                    self.bound,
+                    self.columns,
+                )?);
+            }
+            return Ok(true);
+        };
+        *left = left.saturating_sub(candidates.len());
+        for (home, fragment, row) in candidates {
+            if !view.sees(home, &fragment, row) {
+                continue;
+            }
+            let tuples = fragment.read();
+            let bits = self.bound.evaluate(1, &mut |column, leaf| {
+                evaluate_leaf(leaf, &tuples.column(column, &[row], ArrayForm::Sql)?)
+            })?;
+            if bits.value(0) {
+                let tuple = tuples.tuple(row);
+                let values = self.columns.iter();
+                let values = values.map(|column| fragment.shape().value(tuple, *column));
+                rows.push((home.row(row), values.collect()));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The rows in no block that may meet the conditions, if a key or an index leads to them and
+    /// they are at most so many.
+    fn by_key(&self, most: usize) -> Option<Vec<Candidate>> {
+        let (delta, own) = (self.place.delta, self.view.own.as_ref());
+        let map = delta.map_for(self.conditions)?;
+        let own_map = own.and_then(|own| {
+            let mut maps = own.maps.iter();
+            maps.find(|own| own.columns() == map.columns())
+        });
+        if own.is_some_and(|own| !own.fragments.is_empty()) && own_map.is_none() {
+            return None;
+        }
+        let numbers = map.rows(self.conditions, most)?;
+        let own_numbers = match own_map {
+            Some(own_map) => own_map.rows(self.conditions, most)?,
+            None => Vec::new(),
+        };
+        let committed = numbers.into_iter().filter_map(|number| {
+            let (fragment, row) = delta.find(number)?;
+            Some((RowHome::Fragment(fragment.first()), fragment, row))
+        });
+        let own = own_numbers.into_iter().filter_map(|number| {
+            let (fragment, row) = own?.find(number)?;
+            Some((RowHome::Own(fragment.first()), fragment, row))
+        });
+        Some(committed.chain(own).collect())
+    }
 }
 
 /// The blocks whose bounds do not rule out a whole number that is asked for; of

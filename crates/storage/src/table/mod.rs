@@ -268,7 +268,22 @@ impl Table {
         predicate: &Predicate,
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
-        self.with_place(|place| look_up(place, view, predicate, columns))
+        let all = self.look_up_among(view, predicate, columns, usize::MAX)?;
+        Ok(all.unwrap_or_default())
+    }
+
+    /// The same, but `None` if more than `most` rows have to be looked at.
+    ///
+    /// # Errors
+    /// As [`Table::look_up`].
+    pub fn look_up_among(
+        &self,
+        view: &ReadView,
+        predicate: &Predicate,
+        columns: &[usize],
+        most: usize,
+    ) -> Result<Option<Vec<(RowId, Row)>>> {
+        self.with_place(|place| look_up(place, view, predicate, columns, most))
     }
 
     /// The `columns` of the rows in which those of a key have these values, NULL for NULL.

@@ -312,11 +312,16 @@ fn keys_of_the_delta() {
     assert_eq!(delta.append(rows.iter().map(Vec::as_slice), 1), 5);
     delta.append([tuple(None, "none").as_slice()].into_iter(), 2);
     let map = delta.map(&[0]).unwrap();
-    let candidates = |key: i32| {
-        let bytes = key.to_le_bytes();
-        map.candidates(freestone_storage::delta::key_hash([Some(&bytes[..])].into_iter()).unwrap())
+    let newest = |map: &freestone_storage::delta::KeyMap, key: i32| {
+        let mut numbers = Vec::new();
+        map.visit_newest(&[key.to_le_bytes().into()], |number| {
+            numbers.push(number);
+            false
+        });
+        numbers
     };
-    assert_eq!(candidates(7), [19, 20]);
+    let candidates = |key: i32| newest(map, key);
+    assert_eq!(candidates(7), [20, 19]);
     assert!(candidates(10_000).is_empty());
     delta.truncate(20);
     assert_eq!(candidates(7), [19]);
@@ -332,13 +337,7 @@ fn keys_of_the_delta() {
     );
     let rest = delta.from(delta.schema().clone(), 21);
     assert_eq!((rest.first(), rest.rows()), (21, 1));
-    assert_eq!(
-        rest.map(&[0]).unwrap().candidates(
-            freestone_storage::delta::key_hash([Some(&8i32.to_le_bytes()[..])].into_iter())
-                .unwrap()
-        ),
-        [21]
-    );
+    assert_eq!(newest(rest.map(&[0]).unwrap(), 8), [21]);
 }
 
 /// What a delta is cut to may begin within a fragment, as when a log is read again.

@@ -42,6 +42,7 @@ mod corrupt;
 mod crash;
 mod crash_model;
 mod delta;
+mod delta_keys;
 mod directories;
 mod durability;
 mod failures;
