@@ -12,3 +12,4 @@ mod privileges;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod table_functions;
+pub(crate) mod updatable;

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::front::default_of;
 use crate::names::{Name, fold, quoted};
 use crate::plan::expression::printed;
+use crate::plan::updatable::{Command, Through, of_table};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -36,12 +37,6 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
     given.map(|(column, _)| column).collect()
 }
 
-/// Whether a name is that of a part of a column.
-fn is_part(table: &Table, name: &ObjectName) -> bool {
-    let first = name.0.first().and_then(|part| part.as_ident());
-    name.0.len() > 1 && first.is_some_and(|ident| table.schema.index_of(&fold(ident)).is_some())
-}
-
 /// What SET does with each column of the table.
 ///
 /// # Errors
@@ -49,15 +44,23 @@ fn is_part(table: &Table, name: &ObjectName) -> bool {
 pub(super) fn assigned_columns(
     catalog: &Catalog,
     table: &Table,
-    (name, called): (&Name, &str),
+    (name, called, through): (&Name, &str, Option<(&Through, Command)>),
     assignments: &[Assignment],
 ) -> Result<Vec<Assigned>> {
+    let has_column = |name: &str| match through {
+        Some((through, _)) => through.has_column(name),
+        None => table.schema.index_of(name).is_some(),
+    };
+    let is_part = |name: &ObjectName| {
+        let first = name.0.first().and_then(|part| part.as_ident());
+        name.0.len() > 1 && first.is_some_and(|ident| has_column(&fold(ident)))
+    };
     let mut given: Vec<(String, Expr)> = Vec::new();
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
             (AssignmentTarget::ColumnName(name), value) if are_assigned(value) => {
                 let (mut name, mut value) = (named(name)?, value.clone());
-                if table.schema.index_of(&name).is_none()
+                if !has_column(&name)
                     && name == called
                     && let Some((column, rest)) = without_table(&value)
                 {
@@ -83,9 +86,7 @@ pub(super) fn assigned_columns(
             (AssignmentTarget::ColumnName(name), value) => {
                 given.push((named(name)?, value.clone()));
             }
-            (AssignmentTarget::Tuple(names), _)
-                if names.iter().any(|name| is_part(table, name)) =>
-            {
+            (AssignmentTarget::Tuple(names), _) if names.iter().any(is_part) => {
                 return Err(Error::unsupported(
                     "SET (…) = … with a field or an element of a column is not supported",
                 ));
@@ -121,7 +122,16 @@ pub(super) fn assigned_columns(
         let message = "set-returning functions are not allowed in UPDATE";
         return Err(Error::unsupported(message));
     }
-    let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
+    let defaults = given.iter().map(|(name, _)| {
+        let default = through.and_then(|(through, _)| through.default_of(name));
+        default.map(str::to_owned)
+    });
+    let defaults: Vec<Option<String>> = defaults.collect();
+    let names = given.iter().map(|(name, _)| match through {
+        Some((through, command)) => through.column(name, command),
+        None => Ok(name.clone()),
+    });
+    let names = names.collect::<Result<Vec<String>>>()?;
     let places = columns_named(&table.schema, name, &names).map_err(|error| {
         if error.sqlstate == "42701" {
             let mut seen = HashSet::new();
@@ -138,7 +148,8 @@ pub(super) fn assigned_columns(
         match place {
             None => Ok(Assigned::Same),
             Some(place) if is_default(&given[place].1) => {
-                let default = default_of(catalog, column).map(str::to_owned);
+                let own = || default_of(catalog, column).map(str::to_owned);
+                let default = defaults[place].clone().or_else(own);
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
                 ))
@@ -249,7 +260,13 @@ pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]
 /// The same for one column.
 pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
     let value = match assigned {
-        Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
+        Assigned::Same => {
+            let name = match &changed.through {
+                Some(_) => quoted(&of_table(&column.name)),
+                None => quoted(&column.name),
+            };
+            format!("{}.{name}", changed.alias)
+        }
         Assigned::Value(text) => text.clone(),
     };
     format!("({value}) AS {}", quoted(&column.name))

@@ -112,6 +112,11 @@ impl Run<'_> {
             joins: Vec::new(),
         };
         let target = Changed::of(&written, "MERGE")?;
+        if let Some(view) = self.snapshot.view(&target.name.schema, &target.name.name) {
+            let message = format!("cannot execute MERGE on relation \"{}\"", view.name);
+            let error = Error::unsupported(message);
+            return Err(error.with_detail("This operation is not supported for views."));
+        }
         let table = self.stored_table(&target.name)?.clone();
         let (source, on) = (printed(&merge.source), printed(&*merge.on));
         let (mut matched, mut unmatched, mut unsourced) =
@@ -166,7 +171,7 @@ impl Run<'_> {
                     let assigned = assigned_columns(
                         &self.snapshot,
                         &table,
-                        (&target.name, &target.called),
+                        (&target.name, &target.called, None),
                         &update.assignments,
                     )?;
                     let values = new_values(&table, &target, &assigned).join(", ");
