@@ -807,9 +807,13 @@ impl Binder<'_> {
         self.ranges = ranges;
         self.named = named;
         self.catalog.leave_view();
+        let called = match view.hidden {
+            0 => name,
+            _ => &view.name,
+        };
         let plan = bound.map_err(|mut error| {
             error.position = None;
-            error.with_detail(format!("in view \"{name}\""))
+            error.with_detail(format!("in view \"{called}\""))
         })?;
         let all = plan.columns();
         let (shown, hidden) = all.split_at(all.len().saturating_sub(view.hidden));
@@ -828,11 +832,7 @@ impl Binder<'_> {
             None => self.named_as(schema, name, columns, alias)?,
         };
         named.hidden = scope_columns(hidden);
-        let of_rows = match view.hidden {
-            0 => name.to_owned(),
-            _ => view.name,
-        };
-        named.row_type = Some((of_rows, 0));
+        named.row_type = Some((called.to_owned(), 0));
         Ok((plan, Namespace::of(named)))
     }
 

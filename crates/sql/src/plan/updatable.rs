@@ -12,26 +12,30 @@
 //! the table. The columns of the view keep their meaning wherever they are named, so that there
 //! is nothing to put in their place. A view over a view is such a query over another mark; the
 //! last one is the table, or rows of it that are at hand.
+//!
+//! The table is read by the rights of the view's owner. So marks, and the names of the hidden
+//! columns, have a random number in them that is another one for each statement: no statement
+//! can name what it is not to see.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, Expr, Function, GroupByExpr, Ident, ObjectName, Query, Select, SelectFlavor,
-    SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr, Statement as Ast,
-    TableFactor, Visitor, WildcardAdditionalOptions,
+    AccessExpr, Expr, GroupByExpr, Ident, ObjectName, Query, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind as Qualified, SetExpr, Statement as Ast, TableFactor,
+    WildcardAdditionalOptions,
 };
 use freestone_frontend::bind::name_of_expression;
-use freestone_frontend::functions::catalogue;
 use freestone_frontend::syntax::marks;
-use freestone_frontend::syntax::walk::{visit_expressions, walk};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 use freestone_storage::{Catalog, Table, ViewQuery};
 
+use super::calls::{Gives, expressions_of};
 use super::given::Given;
 use super::pg_catalog::TABLE;
 use crate::error::{Error, Result};
-use crate::names::{Name, fold, fold_part, table_name};
-use crate::routine;
+use crate::names::{Name, fold, table_name};
 use crate::scan::ROW_ID;
 use crate::statement::parse_one;
 
@@ -403,77 +407,20 @@ fn plain_select(query: &Query) -> std::result::Result<&Select, &'static str> {
     }
 }
 
-/// What the calls of functions in a list of columns give besides one value for each row.
-#[derive(Default)]
-struct Calls {
-    queries: usize,
-    aggregates: bool,
-    windows: bool,
-    sets: bool,
-    /// Functions that were created, maybe.
-    others: Vec<ObjectName>,
-}
-
-impl Visitor for Calls {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.queries -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let Expr::Function(Function { name, over, .. }) = expr
-            && self.queries == 0
-        {
-            let last = name.0.last().and_then(fold_part).unwrap_or_default();
-            let all = catalogue();
-            if over.is_some() {
-                self.windows = true;
-            } else if !all.aggregates(&last).is_empty() {
-                self.aggregates = true;
-            } else if all.functions(&last).is_empty() {
-                match all.tables(&last).is_empty() {
-                    true => self.others.push(name.clone()),
-                    false => self.sets = true,
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 /// Why a list of columns does not give one row for each row of a table.
 fn returned_sets(catalog: &Catalog, select: &Select) -> Result<Option<&'static str>> {
-    let mut calls = Calls::default();
-    for item in &select.projection {
-        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-            let _ = walk(expr, &mut calls);
-        }
-    }
-    for name in &calls.others {
-        let name = table_name(name)?;
-        for known in routine::of_name(catalog, &name.schema, &name.name)? {
-            calls.sets |= known.is_set();
-            calls.aggregates |= known.aggregation.is_some();
-        }
-    }
+    let gives = Gives::of(catalog, expressions_of(&select.projection))?;
     let kinds = [
         (
-            calls.aggregates,
+            gives.aggregates,
             "Views that return aggregate functions are not automatically updatable.",
         ),
         (
-            calls.windows,
+            gives.windows,
             "Views that return window functions are not automatically updatable.",
         ),
         (
-            calls.sets,
+            gives.sets,
             "Views that return set-returning functions are not automatically updatable.",
         ),
     ];
@@ -576,6 +523,8 @@ fn is_of_columns(expr: &Expr) -> bool {
 /// Views by which a statement changes rows of a table, and what its queries read of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Through {
+    /// The number that no statement can guess.
+    secret: u64,
     /// Tells those of one statement from each other.
     number: usize,
     /// The view that is named, then those under it.
@@ -606,6 +555,7 @@ impl Through {
             views.push(over);
             if let Some(table) = catalog.table(&under.schema, &under.name) {
                 return Ok(Self {
+                    secret: RandomState::new().build_hasher().finish(),
                     number: 0,
                     views: views.into(),
                     name: under,
@@ -653,14 +603,14 @@ impl Through {
     }
 
     fn called_at(&self, level: usize) -> String {
-        format!("{THROUGH}{} {level}", self.number)
+        format!("{THROUGH}{:x} {} {level}", self.secret, self.number)
     }
 
     /// Which of the views, or of what is under them, has a marked name.
     pub(crate) fn level_called(&self, name: &str) -> Option<usize> {
-        let (number, level) = name.strip_prefix(THROUGH)?.split_once(' ')?;
+        let (_, level) = name.strip_prefix(THROUGH)?.rsplit_once(' ')?;
         let level = level.parse().ok()?;
-        let meant = number.parse() == Ok(self.number) && level <= self.views.len();
+        let meant = level <= self.views.len() && name == self.called_at(level);
         meant.then_some(level)
     }
 
@@ -678,9 +628,18 @@ impl Through {
     /// The columns of the table by the names that they have beside those of the views.
     pub(crate) fn of_table(&self) -> Vec<(String, String)> {
         let columns = self.table.schema.columns.iter();
-        columns
-            .map(|column| (of_table(&column.name), column.name.clone()))
-            .collect()
+        let columns = columns.map(|column| column.name.clone());
+        columns.map(|name| (self.in_sight(&name), name)).collect()
+    }
+
+    /// The name that a column of the table has beside the columns of the views.
+    pub(crate) fn in_sight(&self, column: &str) -> String {
+        format!("{OF_TABLE}{:x} {column}", self.secret)
+    }
+
+    /// The name of the column that has the truth of the condition of a view.
+    fn check(&self, level: usize) -> String {
+        format!("{CHECK}{:x} {level}", self.secret)
     }
 
     /// How many columns of the query of a view are hidden.
@@ -703,13 +662,13 @@ impl Through {
                 for (number, view) in self.views.iter().enumerate().skip(level) {
                     if let Some(condition) = &view.select.selection {
                         let own = (number == level).then_some(condition);
-                        names.push((own, format!("{CHECK}{number}")));
+                        names.push((own, self.check(number)));
                     }
                 }
             }
         }
         let columns = self.table.schema.columns.iter();
-        names.extend(columns.map(|column| (None, of_table(&column.name))));
+        names.extend(columns.map(|column| (None, self.in_sight(&column.name))));
         names
     }
 
@@ -794,18 +753,11 @@ impl Through {
         Ok(name)
     }
 
-    /// The default that the views have for a column; the outermost one that has one gives it.
+    /// The default that the view that is named has for a column.
     pub(crate) fn default_of(&self, name: &str) -> Option<&str> {
-        let mut name = name.to_owned();
-        for view in self.views.iter() {
-            let mut defaults = view.defaults.iter();
-            if let Some((_, default)) = defaults.find(|(column, _)| *column == name) {
-                return Some(default);
-            }
-            let found = view.columns.iter().find(|column| column.name == name)?;
-            name = found.of.clone().ok()?;
-        }
-        None
+        let mut defaults = self.views[0].defaults.iter();
+        let found = defaults.find(|(column, _)| column == name);
+        found.map(|(_, default)| default.as_str())
     }
 
     /// The columns of the table that have defaults in the views, of which the outermost counts.
@@ -845,7 +797,7 @@ impl Through {
             cascaded |= view.check == Some(CheckOption::Cascaded);
             let checked = cascaded || view.check.is_some();
             if checked && view.select.selection.is_some() {
-                checks.push((format!("{CHECK}{level}"), &view.name));
+                checks.push((self.check(level), &view.name));
             }
         }
         checks.reverse();
@@ -854,7 +806,6 @@ impl Through {
 
     /// An expression over columns of the view as one over those of the table.
     pub(crate) fn in_table(&self, expr: &Expr) -> Expr {
-        use freestone_frontend::syntax::walk::visit_expressions_mut;
         let mut expr = expr.clone();
         for view in self.views.iter() {
             let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
@@ -877,11 +828,6 @@ impl Through {
         }
         expr
     }
-}
-
-/// The name of a column of the table beside the columns of views over it.
-pub(crate) fn of_table(column: &str) -> String {
-    format!("{OF_TABLE}{column}")
 }
 
 /// What can be done with the rows of a table or view, in bits: UPDATE is 4, INSERT 8 and DELETE

@@ -1,15 +1,11 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
-
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Visitor,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
-use freestone_frontend::functions::catalogue;
-use freestone_frontend::syntax::walk::walk;
 use freestone_storage::{Catalog, Column, Table};
+use std::collections::HashSet;
 
 use super::change::Changed;
 use super::elements::{are_assigned, assigned_to, column_of, named, without_table};
@@ -19,8 +15,9 @@ use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
 use crate::names::{Name, fold, quoted};
+use crate::plan::calls::Gives;
 use crate::plan::expression::printed;
-use crate::plan::updatable::{Command, Through, of_table};
+use crate::plan::updatable::{Command, Through};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -118,10 +115,8 @@ pub(super) fn assigned_columns(
             }
         }
     }
-    if given.iter().any(|(_, value)| gives_rows(value)) {
-        let message = "set-returning functions are not allowed in UPDATE";
-        return Err(Error::unsupported(message));
-    }
+    let values = given.iter().map(|(_, value)| value);
+    Gives::of(catalog, values)?.refuse("UPDATE")?;
     let defaults = given.iter().map(|(name, _)| {
         let default = through.and_then(|(through, _)| through.default_of(name));
         default.map(str::to_owned)
@@ -148,8 +143,14 @@ pub(super) fn assigned_columns(
         match place {
             None => Ok(Assigned::Same),
             Some(place) if is_default(&given[place].1) => {
-                let own = || default_of(catalog, column).map(str::to_owned);
-                let default = defaults[place].clone().or_else(own);
+                // Of a view it is that of the view's column, and else NULL.
+                let default = match through {
+                    Some(_) => {
+                        must_not_be_always(column)?;
+                        defaults[place].clone()
+                    }
+                    None => default_of(catalog, column).map(str::to_owned),
+                };
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
                 ))
@@ -161,43 +162,6 @@ pub(super) fn assigned_columns(
         }
     });
     assigned.collect()
-}
-
-/// Whether an expression calls a function that gives rows, outside of its sub-queries.
-fn gives_rows(expr: &Expr) -> bool {
-    struct Calls {
-        queries: usize,
-    }
-    impl Visitor for Calls {
-        type Break = ();
-
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.queries += 1;
-            ControlFlow::Continue(())
-        }
-
-        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.queries -= 1;
-            ControlFlow::Continue(())
-        }
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let name = match expr {
-                Expr::Function(call) if self.queries == 0 => call.name.0.last(),
-                _ => None,
-            };
-            let name = name.and_then(|part| part.as_ident()).map(fold);
-            let known = name.is_some_and(|name| {
-                let all = catalogue();
-                !all.tables(&name).is_empty() && all.functions(&name).is_empty()
-            });
-            match known {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        }
-    }
-    walk(expr, &mut Calls { queries: 0 }).is_break()
 }
 
 /// The values of `ROW(…)`.
@@ -262,7 +226,7 @@ pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assign
     let value = match assigned {
         Assigned::Same => {
             let name = match &changed.through {
-                Some(_) => quoted(&of_table(&column.name)),
+                Some(through) => quoted(&through.in_sight(&column.name)),
                 None => quoted(&column.name),
             };
             format!("{}.{name}", changed.alias)

@@ -28,7 +28,7 @@ use crate::ingest::nullable;
 use crate::names::{Name, fold, fold_part, quoted};
 use crate::partition::Leaf;
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
-use crate::plan::updatable::{Command, PLACE, Through, of_table};
+use crate::plan::updatable::{Command, PLACE, Through};
 use crate::statement::parse_one;
 
 /// The clause of an INSERT, understood.
@@ -410,10 +410,13 @@ impl Run<'_> {
         let mut list = Vec::new();
         for (column, value) in table.schema.columns.iter().zip(assigned) {
             let value = match value {
-                Assigned::Same if through.is_some() => {
-                    format!("{own}.{}", quoted(&of_table(&column.name)))
+                Assigned::Same => {
+                    let name = match through {
+                        Some(through) => through.in_sight(&column.name),
+                        None => column.name.clone(),
+                    };
+                    format!("{own}.{}", quoted(&name))
                 }
-                Assigned::Same => format!("{own}.{}", quoted(&column.name)),
                 Assigned::Value(text) => printed(&of_excluded(&parse_expr(text)?)),
             };
             list.push(format!("({value}) AS {}", quoted(&column.name)));

@@ -20,6 +20,7 @@ use super::change::stored_in;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
 use crate::names::{fold, fold_part, quoted};
+use crate::plan::calls::{Gives, expressions_of};
 use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::given::Given;
 use crate::plan::updatable::{PLACE, Through};
@@ -125,6 +126,7 @@ impl Run<'_> {
         rows: &[RecordBatch],
         (others, beside): (&[Other], &[RecordBatch]),
     ) -> Result<Outcome> {
+        Gives::of(&self.snapshot, expressions_of(list))?.refuse("RETURNING")?;
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let returned = match through {
             Some(through) => self.place_through(through, table, &rows)?,

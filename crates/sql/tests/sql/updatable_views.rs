@@ -285,6 +285,18 @@ fn columns_that_are_computed_stay_as_they_are() {
          automatically updatable."
     );
     assert_eq!(sql.run("DELETE FROM none WHERE a = 1"), "DELETE 2");
+    for (item, state) in [
+        ("max(key)", "42803"),
+        ("rank() OVER ()", "42P20"),
+        ("generate_series(1, 2)", "0A000"),
+    ] {
+        let delete = format!("DELETE FROM v RETURNING {item}");
+        assert_eq!(sql.state(&delete), state, "{item}");
+        let delete = format!("DELETE FROM t RETURNING {item}, (SELECT 1)");
+        assert_eq!(sql.state(&delete), state, "{item}");
+        let update = format!("UPDATE v SET k = {item}");
+        assert_eq!(sql.state(&update), state, "{item}");
+    }
 }
 
 #[test]
@@ -296,6 +308,8 @@ fn other_statements_do_not_take_views() {
         told(sql.error(merge)),
         "0A000 cannot execute MERGE on relation \"v\" | This operation is not supported for views."
     );
+    let prepared = sql.session.prepare(merge).unwrap();
+    assert_eq!(sql.told(&prepared).unwrap_err().sqlstate, "0A000");
     assert_eq!(
         told(sql.error("TRUNCATE v")),
         "42809 \"v\" is not a table | "
@@ -442,6 +456,15 @@ fn numbers_and_computed_columns_of_the_table_stay_its_own() {
         assert_eq!(sql.state("INSERT INTO bv (a, b) VALUES (1, 2)"), "428C9");
         assert_eq!(sql.state("UPDATE bv SET b = 3"), "428C9");
         assert_eq!(sql.state("UPDATE bv SET c = 3"), "428C9");
+        // DEFAULT is that of the view's column: there is none.
+        assert_eq!(sql.state("UPDATE bv SET b = DEFAULT"), "428C9");
+        assert_eq!(
+            returned(
+                sql,
+                "UPDATE v SET price = DEFAULT WHERE key = 1 RETURNING price"
+            ),
+            ["NULL"]
+        );
         let insert = "INSERT INTO bv (a, c) OVERRIDING SYSTEM VALUE VALUES (1, 20) RETURNING *";
         assert_eq!(returned(sql, insert), ["2|20|2|1|1"]);
         let insert = "INSERT INTO bv (e, c, b, a) VALUES (DEFAULT, DEFAULT, DEFAULT, 5), \
@@ -646,6 +669,48 @@ fn owners_of_views_change_the_tables() {
     denied("DELETE FROM w", "table b");
     owner.run("REVOKE UPDATE ON v FROM ann");
     denied("UPDATE v SET b = 'u'", "view v");
+}
+
+#[test]
+fn columns_that_a_view_leaves_out_have_no_name() {
+    let database = Database::in_memory();
+    let owner = Sql::on(&database);
+    owner.run(
+        "CREATE ROLE ann; CREATE TABLE paid (k INT PRIMARY KEY, v TEXT);
+         INSERT INTO paid VALUES (1, 'hidden');
+         CREATE VIEW p AS SELECT k FROM paid; GRANT ALL ON p TO ann",
+    );
+    let ann = Sql::on(&database);
+    ann.run("SET ROLE ann");
+    let plan = ann.rows_of_one_engine("EXPLAIN VERBOSE UPDATE p SET k = 2 WHERE k < 5");
+    for name in [
+        "\u{1}of table v",
+        "\u{1}of table 0 v",
+        "\u{1}through 0 1",
+        "\u{1}through 0 0 1",
+        "v",
+    ] {
+        for statement in [
+            format!("UPDATE p SET k = 3 RETURNING \"{name}\""),
+            format!("UPDATE p SET k = length(\"{name}\")"),
+            format!("UPDATE p SET k = (SELECT count(*) FROM \"{name}\")"),
+            format!("WITH q AS (SELECT * FROM \"{name}\") DELETE FROM p USING q"),
+        ] {
+            let state = ann.state(&statement);
+            assert!(
+                ["42703", "42P01"].contains(&state.as_str()),
+                "{statement} {state}"
+            );
+        }
+    }
+    // What a plan shows is of no use to the next statement.
+    for line in plan.iter().filter(|line| line.contains('\u{1}')) {
+        let name = line.split('\u{1}').nth(1).unwrap_or_default();
+        let name = name.split([':', '@', ',', '"']).next().unwrap_or_default();
+        let statement = format!("UPDATE p SET k = 3 RETURNING \"\u{1}{name}\"");
+        assert_eq!(ann.state(&statement), "42703", "{statement}");
+    }
+    assert_eq!(owner.rows("SELECT * FROM paid"), ["1|hidden"]);
 }
 
 #[test]

@@ -137,12 +137,6 @@ impl Target {
     }
 }
 
-pub(super) fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
-    let run = Run::planning(session)?;
-    let table = Arc::clone(run.stored_table(&name)?);
-    Ok((name, table))
-}
-
 /// The columns that an INSERT names, or all.
 pub(super) fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
     let all = table.schema.declared().iter();
