@@ -134,11 +134,12 @@ fn values_as_texts(tokens: &[TokenWithSpan], open: usize, close: usize, edits: &
         let places = (from..to).filter(|at| !is_blank(&tokens[*at]));
         places.collect::<Vec<usize>>()
     };
-    let mut start = open + 1;
-    for at in start..=close {
+    let mut next = open + 1;
+    for at in open + 1..=close {
         if at != close && tokens[at].token != Token::Comma {
             continue;
         }
+        let start = std::mem::replace(&mut next, at + 1);
         let near = |token: Token| TokenWithSpan::new(token, tokens[at].span);
         match visible(start, at).as_slice() {
             [_] => {
@@ -149,17 +150,13 @@ fn values_as_texts(tokens: &[TokenWithSpan], open: usize, close: usize, edits: &
                 let text = match &tokens[*value].token {
                     Token::Word(word) if word.quote_style.is_none() => word.value.to_lowercase(),
                     Token::Word(word) => word.value.clone(),
-                    Token::SingleQuotedString(_) => {
-                        start = at + 1;
-                        continue;
-                    }
+                    Token::SingleQuotedString(_) => continue,
                     other => other.to_string(),
                 };
                 edits.put(*value..*value + 1, [near(Token::SingleQuotedString(text))]);
             }
             _ => {}
         }
-        start = at + 1;
     }
 }
 

@@ -242,7 +242,7 @@ impl<'a> Names<'a> {
             }),
             None => self.under_views(through)?,
         };
-        let Some((then, columns)) = through.seen(level) else {
+        let Some(over) = through.over(level) else {
             return Ok(found);
         };
         let hidden = match through.level(level) {
@@ -250,9 +250,9 @@ impl<'a> Names<'a> {
             None => through.of_table(),
         };
         let seen = Seen {
-            schema: then.0.clone(),
-            name: then.1.clone(),
-            columns: columns.to_vec(),
+            schema: over.then.0.clone(),
+            name: over.then.1.clone(),
+            columns: over.visible.clone(),
             hidden,
         };
         Ok(Found::Seen(Box::new(found), seen))

@@ -56,7 +56,7 @@ impl Gives {
         match kinds.iter().find(|(present, ..)| *present) {
             Some((_, state, kind)) => {
                 let message = format!("{kind} functions are not allowed in {clause}");
-                Err(Error::new(*state, message))
+                Err(Error::new(state, message))
             }
             None => Ok(()),
         }

@@ -154,10 +154,10 @@ pub(crate) struct ViewOver {
     check: Option<CheckOption>,
     defaults: Vec<(String, String)>,
     /// The relation under it, by its name in the query and by its name now.
-    then: (String, String),
+    pub(crate) then: (String, String),
     pub(crate) under: Name,
     /// The columns of that relation in sight, by their names in the query and now.
-    visible: Vec<(String, String)>,
+    pub(crate) visible: Vec<(String, String)>,
     select: Select,
 }
 
@@ -619,10 +619,9 @@ impl Through {
         self.views.get(level)
     }
 
-    /// The name of a relation in the view over it, and its columns by their names there and now.
-    pub(crate) fn seen(&self, level: usize) -> Option<(&(String, String), &[(String, String)])> {
-        let over = self.views.get(level.checked_sub(1)?)?;
-        Some((&over.then, &over.visible))
+    /// The view over a view or over the table.
+    pub(crate) fn over(&self, level: usize) -> Option<&ViewOver> {
+        self.views.get(level.checked_sub(1)?)
     }
 
     /// The columns of the table by the names that they have beside those of the views.

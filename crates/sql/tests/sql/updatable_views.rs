@@ -386,6 +386,13 @@ fn new_rows_meet_the_check_options() {
         ] {
             assert_eq!(sql.state(change), "44000", "{change}");
         }
+        // Keys of the table come before what views ask for.
+        sql.run("CREATE TABLE f (id INT PRIMARY KEY REFERENCES t, x INT)");
+        sql.run("CREATE VIEW fv AS SELECT * FROM f WHERE x < 10 WITH CHECK OPTION");
+        assert_eq!(sql.run("INSERT INTO fv VALUES (1, 1)"), "INSERT 0 1");
+        assert_eq!(sql.state("INSERT INTO fv VALUES (1, 50)"), "23505");
+        assert_eq!(sql.state("INSERT INTO fv VALUES (3, 50)"), "44000");
+        assert_eq!(sql.state("INSERT INTO fv VALUES (700, 5)"), "23503");
         // Nothing of a statement that failed is there.
         assert_eq!(sql.one("SELECT count(*) FROM t"), "9");
         assert_eq!(sql.run("UPDATE l3 SET k = 8 WHERE id = 501"), "UPDATE 1");
