@@ -403,8 +403,18 @@ fn manifest() {
             now: name("u"),
             columns: vec![("a".to_string(), "b".to_string())],
         }],
+        ..ViewQuery::default()
+    };
+    let optional = ViewQuery {
+        options: vec![("check_option".to_string(), "local".to_string())],
+        defaults: vec![("a".to_string(), "7".to_string())],
+        ..noted.clone()
     };
     schema.views.insert("w".to_string(), noted);
     let json = serde_json::to_vec(&manifest).expect("a manifest is JSON");
     write("manifest", "one", &json);
+    let schema = manifest.schemas.entry("main".to_string()).or_default();
+    schema.views.insert("x".to_string(), optional);
+    let json = serde_json::to_vec(&manifest).expect("a manifest is JSON");
+    write("manifest", "options", &json);
 }

@@ -552,7 +552,8 @@ fn target(statement: &str) -> Option<&str> {
     rest.split([' ', '(']).next()
 }
 
-/// The statements that show what a statement does: itself, if it changes nothing.
+/// The statements that show what a statement does: itself, if it changes nothing. Of a view the
+/// rows of the table under it are shown, whose name its own begins with.
 fn script(statement: &str, kept: bool) -> Vec<String> {
     let [begin, end] = match kept {
         true => ["SELECT 'begin'", "SELECT 'end'"],
@@ -562,7 +563,7 @@ fn script(statement: &str, kept: bool) -> Vec<String> {
         Some(table) => vec![
             begin.to_owned(),
             statement.to_owned(),
-            format!("SELECT * FROM {table}"),
+            format!("SELECT * FROM {}", table.split('v').next().unwrap_or(table)),
             end.to_owned(),
         ],
         None => vec![statement.to_owned()],
@@ -608,6 +609,9 @@ mod tests {
             assert_eq!(target(statement), table, "{statement}");
         }
         assert_eq!(script("DELETE FROM t0", false)[3], "ROLLBACK");
+        let rows = "SELECT * FROM t0";
+        assert_eq!(script("DELETE FROM t0", false)[2], rows);
+        assert_eq!(script("DELETE FROM t0v1 AS g", false)[2], rows);
         assert_ne!(script("DELETE FROM t0", true)[3], "ROLLBACK");
         let row = |text: &str| Answer {
             columns: None,

@@ -56,6 +56,7 @@ impl Catalog for Tables {
                 query: query.clone(),
                 schema: "public".to_owned(),
                 name: name.to_owned(),
+                hidden: 0,
                 barrier: false,
             })));
         }

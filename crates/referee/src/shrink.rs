@@ -89,6 +89,7 @@ mod tests {
         let filter = tree!(Sort::Optional; " WHERE ", other);
         let mut least = Least {
             tables: vec![Table {
+                views: Vec::new(),
                 name: "t0".to_owned(),
                 columns: vec![("a".to_owned(), Type::Int4), ("b".to_owned(), Type::Text)],
                 numbered: false,

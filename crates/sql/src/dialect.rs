@@ -76,6 +76,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Clauses {
         comment::adapt(tokens);
         conflict::adapt(tokens);
         view::adapt(tokens);
+        view::adapt_options(tokens);
         crate::routine::adapt(tokens);
         create::adapt(tokens);
         partition::adapt(tokens);

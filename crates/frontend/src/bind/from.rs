@@ -34,15 +34,20 @@ impl Seen {
 
     /// The columns in sight, under their names in the view.
     fn of(&self, columns: &[ScopeColumn]) -> Vec<ScopeColumn> {
-        let of = |(then, now): &(String, String)| {
-            let found = columns.iter().find(|column| column.name == *now)?;
-            Some(ScopeColumn {
-                name: then.clone(),
-                value: found.value.clone(),
-            })
-        };
-        self.columns.iter().filter_map(of).collect()
+        called(&self.columns, columns)
     }
+}
+
+/// Columns under other names: those that are to be seen, each by the new name and by its own.
+fn called(seen: &[(String, String)], columns: &[ScopeColumn]) -> Vec<ScopeColumn> {
+    let of = |(then, now): &(String, String)| {
+        let found = columns.iter().find(|column| column.name == *now)?;
+        Some(ScopeColumn {
+            name: then.clone(),
+            value: found.value.clone(),
+        })
+    };
+    seen.iter().filter_map(of).collect()
 }
 
 /// A key of columns, of which only those at some places are in sight; none if one is not.
@@ -635,6 +640,10 @@ impl Binder<'_> {
             None => self.named_as(schema, &relation.name, shown, alias)?,
         };
         named.hidden = scope_columns(hidden);
+        if let Some(seen) = seen {
+            let more = called(&seen.hidden, &scope_columns(&visible));
+            named.hidden.extend(more);
+        }
         named.key = key;
         if !relation.schema.is_empty() {
             named.row_type = Some((relation.name.clone(), relation.number));
@@ -798,11 +807,17 @@ impl Binder<'_> {
         self.ranges = ranges;
         self.named = named;
         self.catalog.leave_view();
+        let called = match view.hidden {
+            0 => name,
+            _ => &view.name,
+        };
         let plan = bound.map_err(|mut error| {
             error.position = None;
-            error.with_detail(format!("in view \"{name}\""))
+            error.with_detail(format!("in view \"{called}\""))
         })?;
-        let mut columns = scope_columns(&plan.columns());
+        let all = plan.columns();
+        let (shown, hidden) = all.split_at(all.len().saturating_sub(view.hidden));
+        let mut columns = scope_columns(shown);
         if let Some(seen) = seen {
             columns = seen.of(&columns);
         }
@@ -812,8 +827,12 @@ impl Binder<'_> {
             },
             false => plan,
         };
-        let mut named = self.named_as(schema, name, columns, alias)?;
-        named.row_type = Some((name.to_owned(), 0));
+        let mut named = match seen {
+            Some(seen) => self.named_as(Some(seen.schema.clone()), &seen.name, columns, alias)?,
+            None => self.named_as(schema, name, columns, alias)?,
+        };
+        named.hidden = scope_columns(hidden);
+        named.row_type = Some((called.to_owned(), 0));
         Ok((plan, Namespace::of(named)))
     }
 

@@ -99,6 +99,8 @@ pub struct Seen {
     pub name: String,
     /// The columns in sight: each by its name in the query and by its own.
     pub columns: Vec<(String, String)>,
+    /// Columns that can be named, too, and that `*` does not show, in the same way.
+    pub hidden: Vec<(String, String)>,
 }
 
 /// A relation whose rows are those of others.
@@ -129,6 +131,8 @@ pub struct View {
     pub name: String,
     /// Its query.
     pub query: Box<Query>,
+    /// How many of the query's last columns `*` does not show.
+    pub hidden: usize,
     /// Whether its reader may not see the rows under it.
     pub barrier: bool,
 }

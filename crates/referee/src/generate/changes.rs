@@ -6,21 +6,24 @@
 use freestone_frontend::types::Type;
 
 use super::Generator;
-use super::schema::Table;
+use super::schema::{Item, Table};
 use super::scope::{Relation, Scope};
 use super::tree::{Sort, Tree, tree};
 
-/// A name in the place of the table's, and the table.
+/// A name in the place of the table's, and the table, or a view over it.
 struct Target {
     table: Table,
     name: String,
+    is_view: bool,
+    /// Columns of a view that cannot be changed.
+    computed: Vec<(String, Type)>,
 }
 
 impl Target {
     fn relation(&self) -> Relation {
         Relation {
             name: self.name.clone(),
-            columns: self.table.columns.clone(),
+            columns: [self.table.columns.as_slice(), &self.computed].concat(),
             unique: self.table.numbered.then(|| "id".to_owned()),
         }
     }
@@ -32,7 +35,15 @@ impl Generator<'_> {
         let tables = self.tables.clone();
         let table = self.random.pick(&tables)?.clone();
         let name = self.name("g");
-        let target = Target { table, name };
+        let target = match table.views.is_empty() || self.random.percent(50) {
+            true => Target {
+                table,
+                name,
+                is_view: false,
+                computed: Vec::new(),
+            },
+            false => self.view_of(&table, name),
+        };
         if self.random.percent(12) {
             return Some(self.change_within(&target));
         }
@@ -40,9 +51,35 @@ impl Generator<'_> {
             0..=3 => self.insert(&target),
             4..=6 => self.update(&target),
             7 | 8 => self.delete(&target),
+            // MERGE takes no views.
+            _ if target.is_view => self.update(&target),
             _ => self.merge(&target),
         };
         Some(change)
+    }
+
+    /// A view over a table in its place.
+    fn view_of(&mut self, table: &Table, name: String) -> Target {
+        let number = self.random.below(table.views.len());
+        let items = &table.views[number].items;
+        let (computed, columns): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.computed);
+        let typed = |items: Vec<&Item>| {
+            let items = items.into_iter();
+            items
+                .map(|item| (item.name.clone(), item.ty.clone()))
+                .collect()
+        };
+        Target {
+            table: Table {
+                name: table.view_name(number),
+                columns: typed(columns),
+                views: Vec::new(),
+                ..table.clone()
+            },
+            name,
+            is_view: true,
+            computed: typed(computed),
+        }
     }
 
     /// A change within WITH. The query reads what it returns, and the table as it was before.
@@ -57,7 +94,7 @@ impl Generator<'_> {
             Some(at) => text[..at].to_owned(),
             None => text,
         };
-        let Target { table, name } = target;
+        let Target { table, name, .. } = target;
         let columns = &table.columns;
         let list = columns.iter().map(|(column, _)| format!("{name}.{column}"));
         let list = list.collect::<Vec<_>>().join(", ");
@@ -142,11 +179,13 @@ impl Generator<'_> {
     }
 
     fn insert(&mut self, target: &Target) -> Tree {
-        let Target { table, name } = target;
+        let Target { table, name, .. } = target;
         let all = self.random.percent(50);
         let columns = self.columns_to_set(table, all);
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let list = match all && self.random.percent(50) {
+        // Without a list the columns that are computed would get values, too.
+        let whole = all && target.computed.is_empty();
+        let list = match whole && self.random.percent(50) {
             true => String::new(),
             false => format!(" ({})", names.join(", ")),
         };
@@ -263,7 +302,7 @@ impl Generator<'_> {
     }
 
     fn update(&mut self, target: &Target) -> Tree {
-        let Target { table, name } = target;
+        let Target { table, name, .. } = target;
         let mut relations = vec![target.relation()];
         let joined = table.numbered && self.random.percent(35);
         let (from, on) = match joined {
@@ -297,7 +336,7 @@ impl Generator<'_> {
     }
 
     fn delete(&mut self, target: &Target) -> Tree {
-        let Target { table, name } = target;
+        let Target { table, name, .. } = target;
         let mut relations = vec![target.relation()];
         let joined = table.numbered && self.random.percent(35);
         let (using, on) = match joined {
@@ -327,7 +366,7 @@ impl Generator<'_> {
     }
 
     fn merge(&mut self, target: &Target) -> Tree {
-        let Target { table, name } = target;
+        let Target { table, name, .. } = target;
         if !table.numbered {
             return self.delete(target);
         }

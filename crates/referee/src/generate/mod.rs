@@ -146,6 +146,7 @@ impl<'a> Generator<'a> {
         for table in &mut self.tables {
             if self.changes {
                 table.add_rules(&mut self.random);
+                table.add_views(&mut self.random);
             }
             if let Some(number) = self.permanent {
                 table.permanent = true;
@@ -298,6 +299,8 @@ mod tests {
             "WHEN NOT MATCHED",
             "RETURNING",
             "WITH mod",
+            "UPDATE t0v0",
+            "INTO t0v1",
         ] {
             assert!(all.contains(word), "no {word}");
         }

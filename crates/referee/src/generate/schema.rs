@@ -1,4 +1,4 @@
-//! Tables of a case: their columns and rows.
+//! Tables of a case: their columns and rows, and views by which rows are changed.
 
 use freestone_frontend::types::Type;
 
@@ -22,6 +22,34 @@ pub struct Table {
     pub rules: Vec<(usize, String)>,
     /// Literals of its rows.
     pub rows: Vec<Vec<String>>,
+    /// Views over it, each after the first over the one before it or over the table.
+    pub views: Vec<View>,
+}
+
+/// A view by which rows of a table are changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// Its columns.
+    pub items: Vec<Item>,
+    /// Its condition, and the place in the table of the column that it is about.
+    pub condition: Option<(usize, String)>,
+    /// Its CHECK OPTION.
+    pub check: &'static str,
+    /// Whether it is over the view before it.
+    pub over: bool,
+}
+
+/// A column of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The place in the table of the column that it is made of.
+    pub of: usize,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it tells whether that column is NULL, and cannot be changed.
+    pub computed: bool,
 }
 
 impl Table {
@@ -49,7 +77,119 @@ impl Table {
             let rows = rows.collect::<Vec<_>>().join(", ");
             statements.push(format!("INSERT INTO {name} VALUES {rows}"));
         }
+        for (number, view) in self.views.iter().enumerate() {
+            let column = |of: usize| match self.under(number) {
+                Some(inner) => {
+                    let mut items = self.views[inner].items.iter();
+                    let item = items.find(|item| item.of == of && !item.computed);
+                    item.map(|item| item.name.as_str())
+                }
+                None => self.columns.get(of).map(|(name, _)| name.as_str()),
+            };
+            let items = view.items.iter().filter_map(|item| {
+                let of = column(item.of)?;
+                Some(match item.computed {
+                    true => format!("{of} IS NULL AS {}", item.name),
+                    false => format!("{of} AS {}", item.name),
+                })
+            });
+            let items = items.collect::<Vec<_>>().join(", ");
+            let condition = view.condition.as_ref();
+            let condition = condition.and_then(|(of, rest)| Some((column(*of)?, rest)));
+            let condition = condition.map(|(of, rest)| format!(" WHERE {of} {rest}"));
+            let (called, from) = (
+                self.view_name(number),
+                match self.under(number) {
+                    Some(inner) => self.view_name(inner),
+                    None => name.clone(),
+                },
+            );
+            statements.push(format!(
+                "CREATE {temporary}VIEW {called} AS SELECT {items} FROM {from}{}{}",
+                condition.unwrap_or_default(),
+                view.check
+            ));
+        }
         statements
+    }
+
+    /// The view that a view is over.
+    fn under(&self, number: usize) -> Option<usize> {
+        let over = self.views.get(number).is_some_and(|view| view.over);
+        number.checked_sub(1).filter(|_| over)
+    }
+
+    /// The name of a view: that of the table with a number behind it.
+    pub(super) fn view_name(&self, number: usize) -> String {
+        format!("{}v{number}", self.name)
+    }
+
+    /// Adds views by which its rows can be changed.
+    pub(super) fn add_views(&mut self, random: &mut Random) {
+        for number in 0..random.below(3) {
+            let over = number > 0 && random.percent(60);
+            let seen: Vec<usize> = match over {
+                true => {
+                    let items = self.views[number - 1].items.iter();
+                    let items = items.filter(|item| !item.computed);
+                    items.map(|item| item.of).collect()
+                }
+                false => (0..self.columns.len()).collect(),
+            };
+            let mut items = Vec::new();
+            for of in &seen {
+                let (column, ty) = &self.columns[*of];
+                let is_id = *of == 0 && self.numbered;
+                if is_id || random.percent(75) || items.is_empty() {
+                    let renamed = !is_id && random.percent(30);
+                    items.push(Item {
+                        of: *of,
+                        name: if renamed {
+                            format!("{column}x{number}")
+                        } else {
+                            column.clone()
+                        },
+                        ty: ty.clone(),
+                        computed: false,
+                    });
+                }
+                if random.percent(15) {
+                    items.push(Item {
+                        of: *of,
+                        name: format!("{column}n{number}"),
+                        ty: Type::Bool,
+                        computed: true,
+                    });
+                }
+            }
+            if random.percent(30) {
+                items.reverse();
+            }
+            let place = seen[random.below(seen.len())];
+            let tests = ["IS NOT NULL", "IS NULL"];
+            let condition = match random.below(4) {
+                0 => None,
+                1 => Some((place, random.word(&tests).to_owned())),
+                _ if self.numbered => {
+                    let bound = random.below(9);
+                    Some((0, format!("{} {bound}", random.word(&[">", "<>", "<"]))))
+                }
+                _ => Some((place, "IS NOT NULL".to_owned())),
+            };
+            let checks = [
+                "",
+                " WITH CHECK OPTION",
+                " WITH LOCAL CHECK OPTION",
+                " WITH CASCADED CHECK OPTION",
+            ];
+            let check = checks[random.below(checks.len())];
+            self.views.push(View {
+                items,
+                condition,
+                check,
+                over,
+            });
+        }
     }
 
     /// Adds rules that rows keep: NOT NULL, CHECK and DEFAULT, where the rows allow them.
@@ -81,12 +221,17 @@ impl Table {
 
     /// The statement that drops it.
     pub fn dropped(&self) -> String {
-        format!("DROP TABLE IF EXISTS {}", self.name)
+        format!("DROP TABLE IF EXISTS {} CASCADE", self.name)
     }
 
     /// Tables that are smaller by a row or a column.
     pub fn smaller(&self) -> Vec<Table> {
         let mut tables = Vec::new();
+        if !self.views.is_empty() {
+            let mut table = self.clone();
+            table.views.pop();
+            tables.push(table);
+        }
         if self.rows.len() > 3 {
             for half in [0..self.rows.len() / 2, self.rows.len() / 2..self.rows.len()] {
                 let mut table = self.clone();
@@ -110,6 +255,19 @@ impl Table {
                 }
                 for row in &mut table.rows {
                     row.remove(at);
+                }
+                for view in &mut table.views {
+                    view.items.retain(|item| item.of != at);
+                    for item in &mut view.items {
+                        item.of -= usize::from(item.of > at);
+                    }
+                    view.condition.take_if(|(of, _)| *of == at);
+                    if let Some((of, _)) = &mut view.condition {
+                        *of -= usize::from(*of > at);
+                    }
+                }
+                if table.views.iter().any(|view| view.items.is_empty()) {
+                    table.views.clear();
                 }
                 tables.push(table);
             }
@@ -165,5 +323,6 @@ fn table(random: &mut Random, at: usize) -> Table {
         permanent: false,
         rules: Vec::new(),
         rows,
+        views: Vec::new(),
     }
 }

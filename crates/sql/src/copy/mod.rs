@@ -14,7 +14,7 @@ mod write;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Ident, Statement as Ast};
-use freestone_storage::{Column, TableSchema};
+use freestone_storage::{Column, Table, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, nullable};
@@ -153,6 +153,19 @@ fn of_generated(column: &Column) -> Error {
     Error::new("42P10", message).with_detail("Generated columns cannot be used in COPY.")
 }
 
+/// The table that rows are copied to.
+///
+/// # Errors
+/// `42809` for a view; those of names.
+fn table_to_fill<'r>(run: &'r Run<'_>, name: &Name) -> Result<&'r Arc<Table>> {
+    if run.snapshot.view(&name.schema, &name.name).is_some() {
+        let message = format!("cannot copy to view \"{}\"", name.name);
+        return Err(Error::new("42809", message)
+            .with_hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger."));
+    }
+    run.stored_table(name)
+}
+
 async fn copy_from(
     run: &Run<'_>,
     source: &CopySource,
@@ -167,7 +180,7 @@ async fn copy_from(
         return Err(Error::new("42601", "COPY FROM needs a table"));
     };
     let name = table_name(name)?;
-    let table = run.stored_table(&name)?;
+    let table = table_to_fill(run, &name)?;
     let columns = places(&table.schema, &name, columns)?;
     let path = readable(run.session.identity(), run.snapshot.catalog(), filename)?;
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);

@@ -13,10 +13,10 @@ use freestone_storage::Column;
 use futures::StreamExt;
 use tempfile::NamedTempFile;
 
-use super::CopyOptions;
 use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
+use super::{CopyOptions, table_to_fill};
 use crate::error::{Error, Result};
 use crate::names::{fold, table_name};
 use crate::run::Run;
@@ -139,7 +139,7 @@ impl CopyStream {
         let run = Run::planning(session)?;
         let catalog = run.snapshot.catalog();
         run.rights(catalog).check(catalog, &ast)?;
-        let table = run.stored_table(&table_name(name)?)?;
+        let table = table_to_fill(&run, &table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
             let plain = all.iter().filter(|column| !column.generated);
@@ -180,7 +180,7 @@ impl CopyStream {
                 let run = Run::planning(session)?;
                 let catalog = run.snapshot.catalog();
                 run.rights(catalog).check(catalog, &ast)?;
-                let table = run.stored_table(&table_name(name)?)?;
+                let table = table_to_fill(&run, &table_name(name)?)?;
                 Ok(match columns.len() {
                     0 => {
                         let all = table.schema.columns.iter();

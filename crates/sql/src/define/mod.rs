@@ -254,6 +254,13 @@ pub(crate) enum TableChange {
         deferrable: bool,
         deferred: bool,
     },
+    /// SET (…) of a view: options, each with its value.
+    ViewOptions(Vec<(String, String)>),
+    /// ALTER COLUMN … SET DEFAULT of a view; DROP DEFAULT without one.
+    ViewDefault {
+        column: String,
+        default: Option<String>,
+    },
     /// SET LOGGED.
     Logged,
     /// A change that is not supported, by its words.

@@ -240,7 +240,24 @@ fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {
     let name = parser.parse_object_name(false)?.to_string();
     let change = if takes(parser, &["SET", "SCHEMA"]) {
         TableChange::Move(fold(&parser.parse_identifier()?))
-    } else if !view && takes(parser, &["RESET"]) {
+    } else if view && takes(parser, &["SET"]) {
+        parser.expect_token(&Token::LParen)?;
+        let options = parser.parse_comma_separated(view_option)?;
+        parser.expect_token(&Token::RParen)?;
+        TableChange::ViewOptions(options)
+    } else if view && takes(parser, &["ALTER"]) {
+        takes(parser, &["COLUMN"]);
+        let column = fold(&parser.parse_identifier()?);
+        let default = match takes(parser, &["DROP", "DEFAULT"]) {
+            true => None,
+            false => {
+                expect(parser, "SET")?;
+                expect(parser, "DEFAULT")?;
+                Some(printed(&parser.parse_expr()?))
+            }
+        };
+        TableChange::ViewDefault { column, default }
+    } else if takes(parser, &["RESET"]) {
         parser.expect_token(&Token::LParen)?;
         let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
         parser.expect_token(&Token::RParen)?;
@@ -271,6 +288,20 @@ fn alter_table(parser: &mut Parser<'_>, view: bool) -> Read<Definition> {
         }),
         _ => parser.expected("the end of the statement", parser.peek_token()),
     }
+}
+
+/// An option of a view, which is true without a value.
+fn view_option(parser: &mut Parser<'_>) -> Read<(String, String)> {
+    let name = fold(&parser.parse_identifier()?);
+    if !parser.consume_token(&Token::Eq) {
+        return Ok((name, "true".to_owned()));
+    }
+    let value = match parser.next_token().token {
+        Token::SingleQuotedString(text) => text,
+        Token::Word(word) => word.value.to_lowercase(),
+        other => other.to_string(),
+    };
+    Ok((name, value))
 }
 
 fn rename_index(parser: &mut Parser<'_>) -> Read<Definition> {

@@ -8,10 +8,13 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{
+    Location, Token, TokenWithSpan, Tokenizer, Whitespace,
+};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 
-use super::words;
+use super::edits::Edits;
+use super::{is_blank, words};
 use crate::names::fold;
 
 /// Changes the tokens of a text.
@@ -42,6 +45,148 @@ pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// `CREATE VIEW … AS query WITH LOCAL CHECK OPTION` as
+/// `CREATE VIEW … WITH (check_option = 'local') AS query`; options have their values as texts.
+pub(super) fn adapt_options(tokens: &mut Vec<TokenWithSpan>) {
+    let mut edits = Edits::default();
+    let mut at = 0;
+    while at < tokens.len() {
+        let ends = |token: &TokenWithSpan| matches!(token.token, Token::SemiColon | Token::EOF);
+        let end = tokens.iter().skip(at).position(ends);
+        let end = end.map_or(tokens.len(), |end| at + end);
+        let first = (at..end).find(|place| !is_blank(&tokens[*place]));
+        if let Some(first) = first {
+            options_of(&tokens[..end], first, &mut edits);
+        }
+        at = end + 1;
+    }
+    edits.make(tokens);
+}
+
+fn options_of(tokens: &[TokenWithSpan], first: usize, edits: &mut Edits) {
+    let heads = words(tokens, first, 6);
+    let mut heads = heads.iter().map(|(at, word)| (*at, word.as_str()));
+    if heads.next().is_none_or(|(_, word)| word != "CREATE") {
+        return;
+    }
+    let before = ["OR", "REPLACE", "TEMP", "TEMPORARY", "RECURSIVE"];
+    let view = heads.find(|(_, word)| !before.contains(word));
+    let Some((view, "VIEW")) = view else {
+        return;
+    };
+    let (mut depth, mut begin, mut open, mut close) = (0_usize, None, None, None);
+    for (at, token) in tokens.iter().enumerate().skip(view) {
+        match &token.token {
+            Token::LParen => {
+                let with = (view..at).rev().find(|before| !is_blank(&tokens[*before]));
+                if depth == 0 && with.is_some_and(|with| is_keyword(&tokens[with], Keyword::WITH)) {
+                    open = Some(at);
+                }
+                depth += 1;
+            }
+            Token::RParen => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && open.is_some() && close.is_none() {
+                    close = Some(at);
+                }
+            }
+            Token::Word(_) if depth == 0 && is_keyword(token, Keyword::AS) => {
+                begin = Some(at);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let Some(begin) = begin else {
+        return;
+    };
+    if let (Some(open), Some(close)) = (open, close) {
+        values_as_texts(tokens, open, close, edits);
+    }
+    let Some((from, kind)) = check_option(&tokens[begin..]) else {
+        return;
+    };
+    edits.take(begin + from..tokens.len());
+    let near = |token: Token| TokenWithSpan::new(token, tokens[begin].span);
+    let mut option = vec![
+        near(Token::make_word("check_option", None)),
+        near(Token::Eq),
+        near(Token::SingleQuotedString(kind.to_owned())),
+    ];
+    match close {
+        Some(close) => {
+            option.insert(0, near(Token::Comma));
+            edits.put_all(close..close, option);
+        }
+        None => {
+            option.insert(0, near(Token::LParen));
+            option.insert(0, near(Token::make_keyword("WITH")));
+            option.push(near(Token::RParen));
+            option.push(near(Token::Whitespace(Whitespace::Space)));
+            edits.put_all(begin..begin, option);
+        }
+    }
+}
+
+/// Gives options of a view their values as texts; one without a value is true.
+fn values_as_texts(tokens: &[TokenWithSpan], open: usize, close: usize, edits: &mut Edits) {
+    let visible = |from: usize, to: usize| {
+        let places = (from..to).filter(|at| !is_blank(&tokens[*at]));
+        places.collect::<Vec<usize>>()
+    };
+    let mut next = open + 1;
+    for at in open + 1..=close {
+        if at != close && tokens[at].token != Token::Comma {
+            continue;
+        }
+        let start = std::mem::replace(&mut next, at + 1);
+        let near = |token: Token| TokenWithSpan::new(token, tokens[at].span);
+        match visible(start, at).as_slice() {
+            [_] => {
+                let value = near(Token::SingleQuotedString("true".to_owned()));
+                edits.put(at..at, [near(Token::Eq), value]);
+            }
+            [_, equal, value] if tokens[*equal].token == Token::Eq => {
+                let text = match &tokens[*value].token {
+                    Token::Word(word) if word.quote_style.is_none() => word.value.to_lowercase(),
+                    Token::Word(word) => word.value.clone(),
+                    Token::SingleQuotedString(_) => continue,
+                    other => other.to_string(),
+                };
+                edits.put(*value..*value + 1, [near(Token::SingleQuotedString(text))]);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where WITH CHECK OPTION begins at the end of some tokens, and of which kind it is.
+fn check_option(tokens: &[TokenWithSpan]) -> Option<(usize, &'static str)> {
+    let places = (0..tokens.len()).filter(|at| !is_blank(&tokens[*at]));
+    let places: Vec<usize> = places.collect();
+    let is = |at: usize, wanted: &str| {
+        matches!(&tokens[at].token, Token::Word(word)
+            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+    };
+    let (&[.., before, check, option], kinds) = (places.as_slice(), ["LOCAL", "CASCADED"]) else {
+        return None;
+    };
+    if !is(check, "CHECK") || !is(option, "OPTION") {
+        return None;
+    }
+    if is(before, "WITH") {
+        return Some((before, "cascaded"));
+    }
+    let kind = kinds.into_iter().find(|kind| is(before, kind))?;
+    let with = *places.get(places.len().checked_sub(4)?)?;
+    let kind = if kind == "LOCAL" { "local" } else { "cascaded" };
+    is(with, "WITH").then_some((with, kind))
+}
+
+fn is_keyword(token: &TokenWithSpan, keyword: Keyword) -> bool {
+    matches!(&token.token, Token::Word(word) if word.keyword == keyword)
+}
+
 /// The prefix of a view's text. The text is kept in COMMENT, a clause that PostgreSQL lacks.
 const WRITTEN: &str = "\u{1}written ";
 
@@ -66,8 +211,8 @@ fn query_of(text: &str) -> Option<&str> {
     let mut tokens = Tokenizer::new(&PostgreSqlDialect {}, text);
     let tokens = tokens.tokenize_with_location().ok()?;
     let (mut depth, mut found) = (0_usize, None);
-    for token in tokens {
-        match token.token {
+    for token in &tokens {
+        match &token.token {
             Token::LParen => depth += 1,
             Token::RParen => depth = depth.saturating_sub(1),
             // Its query is put into another one.
@@ -79,7 +224,11 @@ fn query_of(text: &str) -> Option<&str> {
             _ => {}
         }
     }
-    let query = text.get(offset(text, found?)..)?.trim();
+    let end = match check_option(&tokens) {
+        Some((with, _)) => offset(text, tokens[with].span.start),
+        None => text.len(),
+    };
+    let query = text.get(offset(text, found?)..end)?.trim();
     // A view with a list of columns puts brackets behind it, which a comment would swallow.
     (!query.contains("--")).then_some(query)
 }
@@ -147,6 +296,35 @@ mod tests {
             let ast = parse_one(text).unwrap();
             assert_eq!(with_schema((text, &ast), "s", known, known), whole);
         }
+    }
+
+    #[test]
+    fn check_options_are_options() {
+        for (text, read) in [
+            (
+                "create view v (a) as select 1 with check option",
+                "CREATE VIEW v (a) WITH (check_option = 'cascaded') AS SELECT 1",
+            ),
+            (
+                "CREATE OR REPLACE VIEW v WITH (security_barrier, security_invoker = on) \
+                 AS SELECT 1 WITH LOCAL CHECK OPTION",
+                "CREATE OR REPLACE VIEW v WITH (security_barrier = 'true', \
+                 security_invoker = 'on', check_option = 'local') AS SELECT 1",
+            ),
+        ] {
+            let mut ast = parse_one(text).unwrap();
+            let Ast::CreateView(view) = &mut ast else {
+                panic!("{text} is no CREATE VIEW");
+            };
+            assert_eq!(
+                written(view).map(str::to_lowercase).as_deref(),
+                Some("select 1")
+            );
+            view.comment = None;
+            assert_eq!(ast.to_string(), read);
+        }
+        let text = "CREATE VIEW v AS SELECT 1 WITH CASCADED CHECK OPTION";
+        assert_eq!(query_of(text), Some("SELECT 1"));
     }
 
     #[test]

@@ -30,6 +30,7 @@ use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::{self, objects, procedures, routines};
 use crate::plan::relations::Relations;
+use crate::plan::updatable;
 use crate::session::{PG_TEMP, has_function, has_rows};
 use crate::statement::{names_of_with, parse_one};
 
@@ -339,14 +340,14 @@ pub(super) fn functions(
             vec![scalar("pg_describe_object", &parameters, Text, kernel).stable()]
         }
         "pg_relation_is_updatable" => {
-            let tables: HashSet<i64> = relations
-                .snapshot
-                .all_tables()
-                .map(|(_, table)| objects::table_number(table))
-                .collect();
-            // UPDATE is 4, INSERT 8 and DELETE 16.
+            let snapshot = &relations.snapshot;
+            let named = objects::relation_numbers(snapshot).into_iter();
+            let all = named.map(|(number, schema, name)| {
+                (number, updatable::events_of(snapshot, schema, &name))
+            });
+            let all: HashMap<i64, i32> = all.collect();
             let kernel = f2::<I64, Bool, I32>(move |number, _| {
-                Ok(if tables.contains(&number) { 28 } else { 0 })
+                Ok(all.get(&number).copied().unwrap_or_default())
             });
             let class = Type::Reg(Reg::Class);
             vec![
@@ -361,13 +362,24 @@ pub(super) fn functions(
             ]
         }
         "pg_column_is_updatable" => {
-            let tables: HashSet<i64> = relations
-                .snapshot
+            let snapshot = &relations.snapshot;
+            let tables: HashSet<i64> = snapshot
                 .all_tables()
+                .filter(|(_, table)| table.schema.materialized.is_none())
                 .map(|(_, table)| objects::table_number(table))
                 .collect();
+            let views = objects::relation_numbers(snapshot).into_iter();
+            let views = views.filter(|(_, schema, name)| snapshot.view(schema, name).is_some());
+            let views = views.map(|(number, schema, name)| {
+                let columns = updatable::columns(snapshot, schema, &name);
+                (number, columns)
+            });
+            let views: HashMap<i64, Vec<bool>> = views.collect();
             let kernel = f3::<I64, I16, Bool, Bool>(move |number, column, _| {
-                Ok(column > 0 && tables.contains(&number))
+                let place = usize::try_from(i32::from(column) - 1).ok();
+                let of_view = views.get(&number).zip(place);
+                let of_view = of_view.and_then(|(view, place)| view.get(place).copied());
+                Ok(of_view.unwrap_or(column > 0 && tables.contains(&number)))
             });
             let parameters = [Type::Reg(Reg::Class), Type::Int2, Truth];
             vec![scalar("pg_column_is_updatable", &parameters, Truth, kernel).stable()]

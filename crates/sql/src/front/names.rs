@@ -38,6 +38,7 @@ use crate::plan::pg_catalog::{self, PG_CATALOG, TABLE};
 use crate::plan::relations::Relations;
 use crate::plan::rows::table as rows_table;
 use crate::plan::table_functions;
+use crate::plan::updatable::{Through, is_barrier};
 use crate::rights::{Identity, denied};
 use crate::routine;
 use crate::scan::{self, ROW_ID, StoredTable};
@@ -219,8 +220,61 @@ impl<'a> Names<'a> {
             schema: name.schema.clone(),
             name: name.name.clone(),
             columns,
+            hidden: Vec::new(),
         };
         Ok(Some(Found::Seen(Box::new(found), seen)))
+    }
+
+    /// What a marked name stands for: a view by which a statement changes rows, one that it is
+    /// over, or the table under them.
+    fn found_through(&self, through: &Through, level: usize) -> Result<Found> {
+        let relations = self.relations;
+        let found = match through.level(level) {
+            Some(over) => Found::View(View {
+                schema: over.name.schema.clone(),
+                name: over.name.name.clone(),
+                query: Box::new(through.query(level)?),
+                hidden: through.hidden(level),
+                barrier: {
+                    let object = Object::view(&over.name.schema, &over.name.name);
+                    !relations.rights().owns(&object) || over.barrier
+                },
+            }),
+            None => self.under_views(through)?,
+        };
+        let Some(over) = through.over(level) else {
+            return Ok(found);
+        };
+        let hidden = match through.level(level) {
+            Some(_) => Vec::new(),
+            None => through.of_table(),
+        };
+        let seen = Seen {
+            schema: over.then.0.clone(),
+            name: over.then.1.clone(),
+            columns: over.visible.clone(),
+            hidden,
+        };
+        Ok(Found::Seen(Box::new(found), seen))
+    }
+
+    /// The table under views by which a statement changes rows, or rows in its place.
+    fn under_views(&self, through: &Through) -> Result<Found> {
+        if let Some(rows) = through.rows() {
+            return Ok(self.given(rows)?);
+        }
+        let (name, table) = through.table();
+        let snapshot = &self.relations.snapshot;
+        let view = snapshot.read_view(table.id);
+        let stored = StoredTable::new(table, &name.schema, view).with_row_ids();
+        let provider: Arc<dyn TableProvider> = Arc::new(stored);
+        let parts = self.parts(&provider)?;
+        let terms = terms_of(self.relations, &table.schema)?.into();
+        let whole = relation(snapshot, name, provider, terms);
+        Ok(match parts {
+            Some(parts) => Found::Parts(in_parts(whole, parts)),
+            None => Found::Relation(whole),
+        })
     }
 
     fn found_now(&self, name: &Name) -> Result<Option<Found>> {
@@ -233,7 +287,7 @@ impl<'a> Names<'a> {
             let rights = relations.rights();
             rights.use_schema(snapshot, &name.schema)?;
             let object = Object::view(&name.schema, &name.name);
-            if !rights.may(&object, Privileges::SELECT) {
+            if !relations.is_changed(name) && !rights.may(&object, Privileges::SELECT) {
                 return Err(denied("view", &name.name).at(name.position));
             }
             let datafusion::sql::sqlparser::ast::Statement::Query(query) =
@@ -245,7 +299,8 @@ impl<'a> Names<'a> {
                 schema: name.schema.clone(),
                 name: name.name.clone(),
                 query,
-                barrier: !rights.owns(&object),
+                hidden: 0,
+                barrier: !rights.owns(&object) || is_barrier(&view.query),
             })));
         }
         if let Some(sequence) = snapshot.sequence(&name.schema, &name.name) {
@@ -393,6 +448,12 @@ impl Catalog for Names<'_> {
         name: &str,
         position: Option<Position>,
     ) -> FrontResult<Option<Found>> {
+        if schema.is_none()
+            && let Some((through, level)) = self.relations.through(name)
+        {
+            let found = self.found_through(&through, level);
+            return found.map(Some).map_err(front_error);
+        }
         if schema.is_none()
             && let Some(given) = self.relations.given(name)
         {

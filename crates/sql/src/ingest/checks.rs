@@ -64,6 +64,17 @@ struct Labels {
     of_arrays: bool,
 }
 
+/// A row of some columns, as messages show it.
+pub(crate) fn shown_row(columns: &[Column], rows: &RecordBatch, row: usize) -> String {
+    let values = rows.columns().iter().zip(columns);
+    let values = values.map(|(array, column)| match array.is_null(row) {
+        true => "null".to_owned(),
+        false => show_of(array, row, column),
+    });
+    let values: Vec<String> = values.collect();
+    values.join(", ")
+}
+
 impl Checks {
     /// Whether there is anything to be done for rows of a table.
     pub(crate) fn are_needed(schema: &TableSchema) -> bool {
@@ -173,9 +184,7 @@ impl Checks {
         }
         for (name, condition) in &self.conditions {
             if let Some(row) = failed(condition, name, rows)? {
-                let values = rows.columns().iter().zip(&self.shown);
-                let values = values.map(|(array, column)| show_of(array, row, column));
-                let values: Vec<String> = values.collect();
+                let values = shown_row(&self.shown, rows, row);
                 return Err(Error::new(
                     "23514",
                     format!(
@@ -183,7 +192,7 @@ impl Checks {
                         self.table
                     ),
                 )
-                .with_detail(format!("Failing row contains ({}).", values.join(", "))));
+                .with_detail(format!("Failing row contains ({values}).")));
             }
         }
         if let Some(row) = self.membership.stranger(rows)? {

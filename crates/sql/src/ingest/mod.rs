@@ -45,7 +45,7 @@ use crate::session::apart;
 use crate::values::{BadValue, assign};
 
 pub(crate) use apart::write_apart;
-pub(crate) use checks::Checks;
+pub(crate) use checks::{Checks, shown_row};
 pub(crate) use keys::KeySet;
 pub(crate) use load::load;
 use references::References;

@@ -29,6 +29,7 @@ use super::pg_catalog::{PG_CATALOG, typed};
 use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
+use super::updatable::{self, CheckOption};
 use crate::error::Result;
 use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored, view_definitions};
 use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
@@ -59,7 +60,7 @@ fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {
 }
 
 /// Values that columns have in all rows.
-const SAME: [(&str, &str, &str); 20] = [
+const SAME: [(&str, &str, &str); 17] = [
     ("columns", "identity_cycle", "NO"),
     ("columns", "is_self_referencing", "NO"),
     ("columns", "udt_catalog", CATALOG),
@@ -71,12 +72,9 @@ const SAME: [(&str, &str, &str); 20] = [
     ("table_constraints", "is_deferrable", "NO"),
     ("table_privileges", "with_hierarchy", "NO"),
     ("tables", "is_typed", "NO"),
-    ("views", "check_option", "NONE"),
-    ("views", "is_insertable_into", "NO"),
     ("views", "is_trigger_deletable", "NO"),
     ("views", "is_trigger_insertable_into", "NO"),
     ("views", "is_trigger_updatable", "NO"),
-    ("views", "is_updatable", "NO"),
     ("referential_constraints", "match_option", "NONE"),
     ("role_table_grants", "with_hierarchy", "NO"),
     ("enabled_roles", "role_name", ""),
@@ -206,10 +204,10 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
         ("table_type", text(rows.iter().map(|row| row.2))),
         (
             "is_insertable_into",
-            text(
-                rows.iter()
-                    .map(|row| if row.2 == "VIEW" { "NO" } else { "YES" }),
-            ),
+            text(rows.iter().map(|row| {
+                let catalog = relations.snapshot.catalog();
+                yes(updatable::events_of(catalog, &row.0, &row.1) & 8 != 0)
+            })),
         ),
     ])
 }
@@ -224,10 +222,20 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
                 let [text, _] = view_definitions(relations, schema, &view.name, &view.query.sql);
                 text
             });
-            rows.push((schema.to_owned(), view.name.clone(), text));
+            let checks = match updatable::check_option(&view.query) {
+                None => "NONE",
+                Some(CheckOption::Local) => "LOCAL",
+                Some(CheckOption::Cascaded) => "CASCADED",
+            };
+            rows.push((schema.to_owned(), view.name.clone(), text, checks));
         }
     }
     rows.sort();
+    let events = rows.iter().map(|row| {
+        let catalog = relations.snapshot.catalog();
+        updatable::events_of(catalog, &row.0, &row.1)
+    });
+    let events: Vec<i32> = events.collect();
     batch(vec![
         ("table_catalog", text(rows.iter().map(|_| CATALOG))),
         ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
@@ -236,7 +244,20 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
             "view_definition",
             Values::Text(rows.iter().map(|row| row.2.clone()).collect()),
         ),
+        ("check_option", text(rows.iter().map(|row| row.3))),
+        (
+            "is_updatable",
+            text(events.iter().map(|events| yes(events & 20 == 20))),
+        ),
+        (
+            "is_insertable_into",
+            text(events.iter().map(|events| yes(events & 8 != 0))),
+        ),
     ])
+}
+
+fn yes(is: bool) -> &'static str {
+    if is { "YES" } else { "NO" }
 }
 
 /// One row of `columns`.
@@ -247,8 +268,8 @@ pub(super) struct Described {
     position: i32,
     default: Option<String>,
     nullable: bool,
-    /// Whether it is of a view, which takes no rows.
-    of_view: bool,
+    /// Whether its values can be changed.
+    updatable: bool,
     pub(super) kind: String,
     pub(super) short: String,
     pub(super) radix: Option<i32>,
@@ -285,8 +306,16 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
             let Some(one) = all.find(|one| one.is_view(schema, &view.name)) else {
                 continue;
             };
+            let updatable = updatable::columns(&relations.snapshot, schema, &view.name);
+            let mut updatable = updatable.into_iter();
             for ((column, ty), position) in one.typed_columns().zip(1..) {
-                rows.push(Described::of(ty, (schema, &view.name, column), position));
+                let mut defaults = view.query.defaults.iter();
+                let default = defaults.find(|(known, _)| known == column);
+                rows.push(Described {
+                    updatable: updatable.next().unwrap_or_default(),
+                    default: default.map(|(_, text)| deparsed(relations, text, &[], Some(ty))),
+                    ..Described::of(ty, (schema, &view.name, column), position)
+                });
             }
         }
     }
@@ -379,10 +408,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
         ("numeric_scale", numbers(|row| row.scale)),
         (
             "is_updatable",
-            text(
-                rows.iter()
-                    .map(|row| if row.of_view { "NO" } else { "YES" }),
-            ),
+            text(rows.iter().map(|row| yes(row.updatable))),
         ),
         ("is_identity", text(rows.iter().map(is_identity))),
         (
@@ -510,7 +536,7 @@ impl Described {
             position,
             default: None,
             nullable: true,
-            of_view: true,
+            updatable: false,
             kind: standard_name(ty),
             short: short_name(of_type(ty).0).unwrap_or_default(),
             radix,
@@ -557,7 +583,7 @@ fn stored(
         default: shown.clone().filter(|_| !is_identity && !column.generated),
         generated: shown.filter(|_| column.generated),
         nullable: column.nullable && !is_domain_without_null(catalog, column),
-        of_view: false,
+        updatable: true,
         identity: column.identity,
         ..of
     };

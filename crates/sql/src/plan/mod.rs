@@ -1,5 +1,6 @@
 //! From syntax tree to logical plan: names, views, files, column names.
 
+pub(crate) mod calls;
 pub(crate) mod expression;
 pub(crate) mod files;
 pub(crate) mod given;
@@ -12,3 +13,4 @@ mod privileges;
 pub(crate) mod relations;
 pub(crate) mod rows;
 pub(crate) mod table_functions;
+pub(crate) mod updatable;

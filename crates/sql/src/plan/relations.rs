@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use super::given::Given;
 use super::pg_catalog::objects::Described;
 use super::table_functions;
+use super::updatable::{Through, is_of_invoker};
 use crate::error::{Error, Result, did_you_mean};
 use crate::names::{DEFAULT_SCHEMA, Name};
 use crate::rights::{Identity, Rights};
@@ -44,6 +45,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
+    /// Views by which the statement changes rows.
+    pub(crate) through: Vec<Arc<Through>>,
     /// Tables whose rows the query locks: their row ids may be named, too.
     pub(crate) locked: Vec<TableId>,
     /// Tables and views with their columns, for the catalog.
@@ -77,6 +80,7 @@ impl<'a> Relations<'a> {
             files: HashMap::new(),
             given: Vec::new(),
             row_ids: None,
+            through: Vec::new(),
             locked: Vec::new(),
             open_views: Mutex::default(),
             reads: Mutex::new(vec![Vec::new()]),
@@ -212,6 +216,23 @@ impl<'a> Relations<'a> {
             .then(|| Name::new(&schema, name))
     }
 
+    fn has_row_ids(&self, name: &Name) -> bool {
+        let changed = self.row_ids.as_ref();
+        changed.is_some_and(|(schema, table)| *schema == name.schema && *table == name.name)
+    }
+
+    /// Whether a name is that of what the statement changes, which says itself what it needs of
+    /// it.
+    pub(crate) fn is_changed(&self, name: &Name) -> bool {
+        self.has_row_ids(name) && self.open_views.lock().is_empty()
+    }
+
+    /// The views that a marked name stands for, and which of them.
+    pub(crate) fn through(&self, name: &str) -> Option<(Arc<Through>, usize)> {
+        let mut all = self.through.iter();
+        all.find_map(|one| Some((Arc::clone(one), one.level_called(name)?)))
+    }
+
     /// The table of that name, one that is stored or one that was lent.
     pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
         let rights = self.rights();
@@ -219,15 +240,11 @@ impl<'a> Relations<'a> {
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             let view = self.snapshot.read_view(table.id);
             let mut stored = StoredTable::new(table, &name.schema, view);
-            let changed = self.row_ids.as_ref();
-            let changed = changed
-                .is_some_and(|(schema, table)| *schema == name.schema && *table == name.name);
+            let changed = self.has_row_ids(name);
             if changed || self.locked.contains(&table.id) {
                 stored = stored.with_row_ids();
             }
-            // A statement says itself what it needs of the table that it changes.
-            let is_changed = changed && self.open_views.lock().is_empty();
-            if !is_changed {
+            if !self.is_changed(name) {
                 rights.table(name, table, Privileges::SELECT)?;
             }
             return Ok(Arc::new(stored));
@@ -256,9 +273,14 @@ impl<'a> Relations<'a> {
         let query = query_of_view(&self.snapshot, &name.schema, &name.name);
         let reads = query.map_or_else(Vec::new, |query| query.reads.clone());
         self.reads.lock().push(reads);
-        let object = Object::view(&name.schema, &name.name);
-        let owner = Rights::of_owner(&self.snapshot, &object);
-        self.rights.lock().push(owner);
+        let rights = match query.is_some_and(is_of_invoker) {
+            true => self.rights(),
+            false => {
+                let object = Object::view(&name.schema, &name.name);
+                Rights::of_owner(&self.snapshot, &object)
+            }
+        };
+        self.rights.lock().push(rights);
         Ok(())
     }
 

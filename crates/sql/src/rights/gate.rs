@@ -19,6 +19,7 @@ use super::alter;
 use super::{Rights, denied};
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
+use crate::plan::updatable::{is_of_invoker, view_over};
 use crate::run::may_change;
 use crate::statement::{changing_query, parts};
 
@@ -96,22 +97,38 @@ impl Rights {
         written: &ObjectName,
         asked: Privileges,
     ) -> Result<()> {
-        let name = table_name(written)?;
+        self.on_relation(catalog, &table_name(written)?, asked)
+    }
+
+    fn on_relation(&self, catalog: &Catalog, name: &Name, asked: Privileges) -> Result<()> {
         self.use_schema(catalog, &name.schema)?;
         match catalog.table(&name.schema, &name.name) {
             Some(table) => {
                 if CHANGES.iter().any(|one| asked.contains(*one)) {
-                    may_change(&name, table)?;
+                    may_change(name, table)?;
                 }
-                self.table(&name, table, asked)
+                self.table(name, table, asked)
             }
             None => {
                 let object = Object::view(&name.schema, &name.name);
-                let view = catalog.view(&name.schema, &name.name);
-                match view.is_none() || self.may(&object, asked) {
-                    true => Ok(()),
-                    false => Err(denied("view", &name.name).at(name.position)),
+                let Some(view) = catalog.view(&name.schema, &name.name) else {
+                    return Ok(());
+                };
+                if !self.may(&object, asked) {
+                    return Err(denied("view", &name.name).at(name.position));
                 }
+                let changes = [Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
+                if !changes.iter().any(|one| asked.contains(*one)) {
+                    return Ok(());
+                }
+                // Why a view cannot be changed is told later.
+                let Ok(Ok(over)) = view_over(catalog, name) else {
+                    return Ok(());
+                };
+                if is_of_invoker(&view.query) {
+                    return self.on_relation(catalog, &over.under, asked);
+                }
+                Self::of_owner(catalog, &object).on_relation(catalog, &over.under, asked)
             }
         }
     }

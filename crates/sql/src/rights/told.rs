@@ -10,12 +10,14 @@ use freestone_storage::{Catalog, Privileges, Table};
 
 use crate::error::Error;
 use crate::names::table_name;
+use crate::plan::updatable::table_under;
 use crate::session::Session;
 
 /// The error of a statement as its session may see it; without a statement it is that of a
 /// commit, which may be about any table.
 pub(crate) fn told(session: &Session, ast: Option<&Ast>, error: Error) -> Error {
-    let shows_row = error.sqlstate.starts_with("23") && error.detail.is_some();
+    let is_of_row = error.sqlstate.starts_with("23") || error.sqlstate == "44000";
+    let shows_row = is_of_row && error.detail.is_some();
     if !shows_row || !session.identity().is_limited() {
         return error;
     }
@@ -36,13 +38,13 @@ pub(crate) fn told(session: &Session, ast: Option<&Ast>, error: Error) -> Error 
     }
 }
 
-/// The tables whose rows a statement may change: those that it names, and what follows by
-/// foreign keys. A table that only this transaction knows is its own.
+/// The tables whose rows a statement may change: those that it names, or that are under views that
+/// it names, and what follows by foreign keys. A table that only this transaction knows is its own.
 fn rows_of<'a>(catalog: &'a Catalog, ast: &Ast) -> Vec<&'a Arc<Table>> {
     let names = changed(ast).into_iter();
     let names = names.filter_map(|name| table_name(name).ok());
     let mut tables: Vec<&Arc<Table>> = names
-        .filter_map(|name| catalog.table(&name.schema, &name.name))
+        .filter_map(|name| table_under(catalog, &name))
         .collect();
     let only_adds = match ast {
         Ast::Insert(insert) => insert.on.is_none(),

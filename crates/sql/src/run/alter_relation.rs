@@ -8,12 +8,14 @@ use super::Run;
 use super::alter_sequence::{changed, renamed};
 use super::create::{is_of_pages, unknown_schema};
 use super::redeclare::place;
+use super::view::view_option;
 use crate::define::{SequenceChange, TableChange};
 use crate::error::{Error, Result};
-use crate::front::columns_of_view;
+use crate::front::{self, columns_of_view};
 use crate::names::{Name, meant_schema, quoted};
 use crate::plan::relations::{Relations, unknown_table};
 use crate::session::{Notice, Outcome, temporary_schema};
+use crate::statement::parse_one;
 
 /// Refuses to move something between schemas if one of them is of a session.
 ///
@@ -138,7 +140,10 @@ impl Run<'_> {
                     _ => error,
                 });
             }
-            TableChange::RenameColumn { .. } | TableChange::Constraint { .. } => {
+            TableChange::RenameColumn { .. }
+            | TableChange::Constraint { .. }
+            | TableChange::ViewOptions(_)
+            | TableChange::ViewDefault { .. } => {
                 return Err(Error::internal("that is changed elsewhere"));
             }
         }
@@ -203,8 +208,43 @@ impl Run<'_> {
                 let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
                 let names = other_names(name, &names, from, to)?;
                 self.edit(|edit| {
-                    replace_names(edit, name, &names)?;
+                    replace_names(edit, name, &names, (from, to))?;
                     edit.tell_views_of((&name.schema, &name.name), from, Some(to));
+                    Ok(())
+                })
+            }
+            TableChange::ViewOptions(given) => self.change_view(run, name, |query| {
+                for (option, value) in given {
+                    let (option, value) = view_option(option.clone(), value.clone())?;
+                    query.options.retain(|(known, _)| *known != option);
+                    query.options.push((option, value));
+                }
+                Ok(())
+            }),
+            TableChange::Reset(given) => self.change_view(run, name, |query| {
+                let is_reset = |known: &str| given.iter().any(|one| one.to_lowercase() == *known);
+                query.options.retain(|(known, _)| !is_reset(known));
+                Ok(())
+            }),
+            TableChange::ViewDefault { column, default } => {
+                let relations = Relations::new(self.state(), run.snapshot.clone());
+                let columns = columns_of_view(&relations, &name.schema, &name.name)?;
+                let Some((_, ty)) = columns.iter().find(|(known, _)| known == column) else {
+                    let view = &name.name;
+                    let message =
+                        format!("column \"{column}\" of relation \"{view}\" does not exist");
+                    return Err(Error::new("42703", message));
+                };
+                if let Some(default) = default {
+                    let query = parse_one(&format!("SELECT {default}"))?;
+                    let into = [(column.clone(), ty.clone())];
+                    front::planned_into(&relations, &query, &into).map_err(Error::placeless)?;
+                }
+                self.change_view(run, name, |query| {
+                    query.defaults.retain(|(known, _)| known != column);
+                    let default = default.iter();
+                    let own = default.map(|default| (column.clone(), default.clone()));
+                    query.defaults.extend(own);
                     Ok(())
                 })
             }
@@ -213,6 +253,21 @@ impl Run<'_> {
                 Err(Error::new("42809", message))
             }
         }
+    }
+
+    /// Gives a view other options or defaults.
+    fn change_view(
+        &self,
+        run: &Run<'_>,
+        name: &Name,
+        change: impl FnOnce(&mut ViewQuery) -> Result<()>,
+    ) -> Result<()> {
+        let view = run.snapshot.view(&name.schema, &name.name);
+        let view = view.ok_or_else(|| Error::internal("a view that is not there"))?;
+        let mut query = view.query.clone();
+        change(&mut query)?;
+        run.must_be_checkable(name, &query)?;
+        self.edit(|edit| Ok(edit.replace_view(&name.schema, &name.name, query)?))
     }
 }
 
@@ -234,14 +289,27 @@ fn other_names(view: &Name, names: &[&str], from: &str, to: &str) -> Result<Vec<
 }
 
 /// A view whose columns have other names.
-fn replace_names(edit: &mut CatalogEdit, name: &Name, names: &[String]) -> Result<()> {
+fn replace_names(
+    edit: &mut CatalogEdit,
+    name: &Name,
+    names: &[String],
+    (from, to): (&str, &str),
+) -> Result<()> {
     let view = edit.catalog().view(&name.schema, &name.name);
     let view = view.ok_or_else(|| Error::internal("a view that is not there"))?;
     let called = quoted(&name.name);
     let list = names.join(", ");
     let query = ViewQuery {
         sql: format!("SELECT * FROM ({}) AS {called} ({list})", view.query.sql),
-        reads: view.query.reads.clone(),
+        defaults: {
+            let defaults = view.query.defaults.iter().cloned();
+            let renamed = |(column, default): (String, String)| match column == from {
+                true => (to.to_owned(), default),
+                false => (column, default),
+            };
+            defaults.map(renamed).collect()
+        },
+        ..view.query.clone()
     };
     Ok(edit.replace_view(&name.schema, &name.name, query)?)
 }

@@ -1,15 +1,11 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
-
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Visitor,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
-use freestone_frontend::functions::catalogue;
-use freestone_frontend::syntax::walk::walk;
 use freestone_storage::{Catalog, Column, Table};
+use std::collections::HashSet;
 
 use super::change::Changed;
 use super::elements::{are_assigned, assigned_to, column_of, named, without_table};
@@ -19,7 +15,9 @@ use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
 use crate::names::{Name, fold, quoted};
+use crate::plan::calls::Gives;
 use crate::plan::expression::printed;
+use crate::plan::updatable::{Command, Through};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -36,12 +34,6 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
     given.map(|(column, _)| column).collect()
 }
 
-/// Whether a name is that of a part of a column.
-fn is_part(table: &Table, name: &ObjectName) -> bool {
-    let first = name.0.first().and_then(|part| part.as_ident());
-    name.0.len() > 1 && first.is_some_and(|ident| table.schema.index_of(&fold(ident)).is_some())
-}
-
 /// What SET does with each column of the table.
 ///
 /// # Errors
@@ -49,15 +41,23 @@ fn is_part(table: &Table, name: &ObjectName) -> bool {
 pub(super) fn assigned_columns(
     catalog: &Catalog,
     table: &Table,
-    (name, called): (&Name, &str),
+    (name, called, through): (&Name, &str, Option<(&Through, Command)>),
     assignments: &[Assignment],
 ) -> Result<Vec<Assigned>> {
+    let has_column = |name: &str| match through {
+        Some((through, _)) => through.has_column(name),
+        None => table.schema.index_of(name).is_some(),
+    };
+    let is_part = |name: &ObjectName| {
+        let first = name.0.first().and_then(|part| part.as_ident());
+        name.0.len() > 1 && first.is_some_and(|ident| has_column(&fold(ident)))
+    };
     let mut given: Vec<(String, Expr)> = Vec::new();
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
             (AssignmentTarget::ColumnName(name), value) if are_assigned(value) => {
                 let (mut name, mut value) = (named(name)?, value.clone());
-                if table.schema.index_of(&name).is_none()
+                if !has_column(&name)
                     && name == called
                     && let Some((column, rest)) = without_table(&value)
                 {
@@ -83,9 +83,7 @@ pub(super) fn assigned_columns(
             (AssignmentTarget::ColumnName(name), value) => {
                 given.push((named(name)?, value.clone()));
             }
-            (AssignmentTarget::Tuple(names), _)
-                if names.iter().any(|name| is_part(table, name)) =>
-            {
+            (AssignmentTarget::Tuple(names), _) if names.iter().any(is_part) => {
                 return Err(Error::unsupported(
                     "SET (…) = … with a field or an element of a column is not supported",
                 ));
@@ -117,11 +115,18 @@ pub(super) fn assigned_columns(
             }
         }
     }
-    if given.iter().any(|(_, value)| gives_rows(value)) {
-        let message = "set-returning functions are not allowed in UPDATE";
-        return Err(Error::unsupported(message));
-    }
-    let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
+    let values = given.iter().map(|(_, value)| value);
+    Gives::of(catalog, values)?.refuse("UPDATE")?;
+    let defaults = given.iter().map(|(name, _)| {
+        let default = through.and_then(|(through, _)| through.default_of(name));
+        default.map(str::to_owned)
+    });
+    let defaults: Vec<Option<String>> = defaults.collect();
+    let names = given.iter().map(|(name, _)| match through {
+        Some((through, command)) => through.column(name, command),
+        None => Ok(name.clone()),
+    });
+    let names = names.collect::<Result<Vec<String>>>()?;
     let places = columns_named(&table.schema, name, &names).map_err(|error| {
         if error.sqlstate == "42701" {
             let mut seen = HashSet::new();
@@ -138,7 +143,14 @@ pub(super) fn assigned_columns(
         match place {
             None => Ok(Assigned::Same),
             Some(place) if is_default(&given[place].1) => {
-                let default = default_of(catalog, column).map(str::to_owned);
+                // Of a view it is that of the view's column, and else NULL.
+                let default = match through {
+                    Some(_) => {
+                        must_not_be_always(column)?;
+                        defaults[place].clone()
+                    }
+                    None => default_of(catalog, column).map(str::to_owned),
+                };
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
                 ))
@@ -150,43 +162,6 @@ pub(super) fn assigned_columns(
         }
     });
     assigned.collect()
-}
-
-/// Whether an expression calls a function that gives rows, outside of its sub-queries.
-fn gives_rows(expr: &Expr) -> bool {
-    struct Calls {
-        queries: usize,
-    }
-    impl Visitor for Calls {
-        type Break = ();
-
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.queries += 1;
-            ControlFlow::Continue(())
-        }
-
-        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.queries -= 1;
-            ControlFlow::Continue(())
-        }
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let name = match expr {
-                Expr::Function(call) if self.queries == 0 => call.name.0.last(),
-                _ => None,
-            };
-            let name = name.and_then(|part| part.as_ident()).map(fold);
-            let known = name.is_some_and(|name| {
-                let all = catalogue();
-                !all.tables(&name).is_empty() && all.functions(&name).is_empty()
-            });
-            match known {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        }
-    }
-    walk(expr, &mut Calls { queries: 0 }).is_break()
 }
 
 /// The values of `ROW(…)`.
@@ -249,7 +224,13 @@ pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]
 /// The same for one column.
 pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
     let value = match assigned {
-        Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
+        Assigned::Same => {
+            let name = match &changed.through {
+                Some(through) => quoted(&through.in_sight(&column.name)),
+                None => quoted(&column.name),
+            };
+            format!("{}.{name}", changed.alias)
+        }
         Assigned::Value(text) => text.clone(),
     };
     format!("({value}) AS {}", quoted(&column.name))

@@ -31,6 +31,7 @@ use crate::ingest::nullable;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
 use crate::plan::pg_catalog::TABLE;
+use crate::plan::updatable::{Command, Through};
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
 use crate::statement::parse_one;
@@ -44,6 +45,8 @@ pub(super) struct Changed {
     pub(super) called: String,
     /// As it is to stand in FROM.
     pub(super) from: String,
+    /// The views over the table by which it is changed.
+    pub(super) through: Option<Arc<Through>>,
 }
 
 /// How the rows that a statement changes are found.
@@ -81,6 +84,7 @@ impl Changed {
             alias,
             called,
             from: printed(&written.relation),
+            through: None,
             name: full,
         })
     }
@@ -100,8 +104,8 @@ impl Run<'_> {
                 "DELETE of several tables is not supported",
             ));
         };
-        let changed = Changed::of(written, "DELETE")?;
-        let table = self.stored_table(&changed.name)?.clone();
+        let mut changed = Changed::of(written, "DELETE")?;
+        let table = self.table_to_change(&mut changed, Command::Delete)?;
         let using: &[TableWithJoins] = delete.using.as_deref().unwrap_or_default();
         let others: Vec<String> = using.iter().map(printed).collect();
         let beside = match delete.returning.is_some() {
@@ -136,10 +140,11 @@ impl Run<'_> {
         }
         let rows = self.apply(&table, &changes)?.rows;
         let tag = format!("DELETE {rows}");
+        let through = changed.through.as_deref();
         if let Some(list) = list
-            && (asks(Some(list)) || !beside.is_empty())
+            && (asks(Some(list)) || !beside.is_empty() || through.is_some())
         {
-            let of = (table.as_ref(), changed.called.as_str());
+            let of = (table.as_ref(), changed.called.as_str(), through);
             return self
                 .returned_beside(of, list, &before, (&beside, &with))
                 .await;
@@ -154,12 +159,14 @@ impl Run<'_> {
             (!update.order_by.is_empty(), "UPDATE with ORDER BY"),
             (update.limit.is_some(), "UPDATE with LIMIT"),
         ])?;
-        let changed = Changed::of(&update.table, "UPDATE")?;
-        let table = self.stored_table(&changed.name)?.clone();
+        let mut changed = Changed::of(&update.table, "UPDATE")?;
+        let table = self.table_to_change(&mut changed, Command::Update)?;
+        let through = changed.through.as_deref();
+        let updated = through.map(|through| (through, Command::Update));
         let assigned = assigned_columns(
             &self.snapshot,
             &table,
-            (&changed.name, &changed.called),
+            (&changed.name, &changed.called, updated),
             &update.assignments,
         )?;
         let tables: &[TableWithJoins] = match &update.from {
@@ -179,7 +186,8 @@ impl Run<'_> {
         if let Some(rows) = self.known_rows(&changed, &table, &from, selection)? {
             found = self.new_versions(&changed, &table, &assigned, &rows)?;
         }
-        if found.is_none() && from.is_empty() && update.returning.is_none() {
+        let is_checked = through.is_some_and(|through| !through.checks().is_empty());
+        if found.is_none() && from.is_empty() && update.returning.is_none() && !is_checked {
             let rows = self.update_columns(&changed, &table, &assigned, update);
             if let Some(rows) = rows.await? {
                 let tag = format!("UPDATE {rows}");
@@ -204,11 +212,12 @@ impl Run<'_> {
         let mut changes = Changes::default();
         changes.update(found.unwrap_or_default(), given(&assigned));
         let Applied { rows, written } = self.apply(&table, &changes)?;
+        self.check_views(through, &table, &written).await?;
         let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
         if let Some(list) = list
-            && (asks(Some(list)) || !beside.is_empty())
+            && (asks(Some(list)) || !beside.is_empty() || through.is_some())
         {
-            let of = (table.as_ref(), changed.called.as_str());
+            let of = (table.as_ref(), changed.called.as_str(), through);
             return self
                 .returned_beside(of, list, &written, (&beside, &with))
                 .await;
@@ -224,12 +233,14 @@ impl Run<'_> {
         &self,
         update: &Update,
     ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
-        let changed = Changed::of(&update.table, "UPDATE")?;
-        let table = self.stored_table(&changed.name)?.clone();
+        let mut changed = Changed::of(&update.table, "UPDATE")?;
+        let table = self.table_to_change(&mut changed, Command::Update)?;
+        let through = changed.through.as_deref();
+        let updated = through.map(|through| (through, Command::Update));
         let assigned = assigned_columns(
             &self.snapshot,
             &table,
-            (&changed.name, &changed.called),
+            (&changed.name, &changed.called, updated),
             &update.assignments,
         )?;
         let from = match &update.from {
@@ -260,8 +271,8 @@ impl Run<'_> {
                 "DELETE of several tables is not supported",
             ));
         };
-        let changed = Changed::of(written, "DELETE")?;
-        self.stored_table(&changed.name)?;
+        let mut changed = Changed::of(written, "DELETE")?;
+        self.table_to_change(&mut changed, Command::Delete)?;
         let others = delete.using.iter().flatten().map(printed).collect();
         let query = select(&changed, &[], others, delete.selection.as_ref());
         let plan = self.plan_of_change(&changed, &query, &[]).await?;
@@ -276,7 +287,8 @@ impl Run<'_> {
         others: &[String],
         selection: Option<&Expr>,
     ) -> Result<Option<Vec<RecordBatch>>> {
-        if !others.is_empty() || table.schema.partitioned.is_some() {
+        let is_alone = others.is_empty() && changed.through.is_none();
+        if !is_alone || table.schema.partitioned.is_some() {
             return Ok(None);
         }
         match self.rows_at_point(table, &changed.called, selection)? {
@@ -409,7 +421,9 @@ impl Run<'_> {
             targets.extend((!targets.is_empty()).then(|| (TABLE.to_owned(), Type::Oid)));
         }
         let mut relations = self.relations(&ast).await?;
-        relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
+        if changed.through.is_none() {
+            relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
+        }
         // Positions are those of the query made here, not of the statement.
         let placeless = |mut error: Error| {
             error.position = None;

@@ -20,15 +20,15 @@ use freestone_storage::{Column, Key, KeyLookUp, Row, RowId, Table, Value};
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
 use super::change::stored_in;
-use super::changes::{Changes, with_ids};
+use super::changes::{Changes, with_ids, without_ids};
 use super::insert::columns_named;
-use super::returning::PLACE;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
 use crate::names::{Name, fold, fold_part, quoted};
 use crate::partition::Leaf;
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::updatable::{Command, PLACE, Through};
 use crate::statement::parse_one;
 
 /// The clause of an INSERT, understood.
@@ -36,6 +36,8 @@ pub(super) struct Conflict<'a> {
     /// Positions of the keys that may be there already.
     keys: Vec<&'a Key>,
     update: Option<&'a DoUpdate>,
+    /// The views over the table that the rows are inserted into.
+    through: Option<&'a Through>,
 }
 
 impl<'a> Conflict<'a> {
@@ -47,7 +49,7 @@ impl<'a> Conflict<'a> {
         run: &Run<'_>,
         on: &'a OnInsert,
         table: &'a Table,
-        name: &Name,
+        (name, through): (&Name, Option<&'a Through>),
     ) -> Result<Conflict<'a>> {
         let OnInsert::OnConflict(OnConflict {
             conflict_target,
@@ -100,7 +102,11 @@ impl<'a> Conflict<'a> {
             }
             OnConflictAction::DoUpdate(update) => Some(update),
         };
-        Ok(Conflict { keys, update })
+        Ok(Conflict {
+            keys,
+            update,
+            through,
+        })
     }
 }
 
@@ -118,6 +124,7 @@ impl<'a> Conflict<'a> {
         Conflict {
             keys: all.filter(same).collect(),
             update: self.update,
+            through: self.through,
         }
     }
 }
@@ -187,7 +194,9 @@ impl Run<'_> {
         let assigned = match conflict.update {
             Some(update) => {
                 let name = Name::of_table(table);
-                assigned_columns(&self.snapshot, table, (&name, alias), &update.assignments)?
+                let through = conflict.through.map(|through| (through, Command::Insert));
+                let of = (&name, alias, through);
+                assigned_columns(&self.snapshot, table, of, &update.assignments)?
             }
             None => Vec::new(),
         };
@@ -212,13 +221,14 @@ impl Run<'_> {
             inserted: vec![inserted],
             ..Changes::default()
         };
-        if meetings.is_empty() {
+        if meetings.is_empty() && conflict.through.is_none() {
             self.check_assigned(table, alias, &assigned)?;
         }
         if let Some(update) = conflict.update
-            && !meetings.is_empty()
+            && (!meetings.is_empty() || conflict.through.is_some())
         {
-            let updated = self.updated(table, alias, (update, &assigned), &rows, meetings);
+            let of = (table, alias, conflict.through);
+            let updated = self.updated(of, (update, &assigned), &rows, meetings);
             let rows = updated.await?;
             self.must_be_unchanged(table, std::slice::from_ref(&rows), "ON CONFLICT DO UPDATE")?;
             changes.update(vec![rows], given(&assigned));
@@ -302,8 +312,7 @@ impl Run<'_> {
     /// The rows that are there, changed by DO UPDATE.
     async fn updated(
         &self,
-        table: &Table,
-        alias: &str,
+        (table, alias, through): (&Table, &str, Option<&Through>),
         (update, assigned): (&DoUpdate, &[Assigned]),
         rows: &RecordBatch,
         meetings: Vec<Meeting>,
@@ -324,11 +333,9 @@ impl Run<'_> {
                 Assigned::Same => false,
                 Assigned::Value(text) => parse_expr(text).is_ok_and(|expr| has_query(&expr)),
             });
-        if asks {
-            let update = (update, assigned);
-            return self
-                .updated_by_query(table, alias, update, old, &excluded)
-                .await;
+        if asks || through.is_some() {
+            let (of, update) = ((table, alias, through), (update, assigned));
+            return self.updated_by_query(of, update, old, &excluded).await;
         }
         // Columns of the row that is there, then of the one that was to come.
         let columns =
@@ -372,26 +379,44 @@ impl Run<'_> {
     /// meeting has all new values.
     async fn updated_by_query(
         &self,
-        table: &Table,
-        alias: &str,
+        (table, alias, through): (&Table, &str, Option<&Through>),
         (update, assigned): (&DoUpdate, &[Assigned]),
         old: RecordBatch,
         excluded: &RecordBatch,
     ) -> Result<RecordBatch> {
         let columns: Vec<(String, Type)> =
             stored_in(&self.snapshot, &table.schema.columns).collect();
-        let renamed = columns
-            .iter()
-            .map(|(name, ty)| (excluded_name(name), ty.clone()));
-        let there = old.columns()[1..].to_vec();
-        let there = self.place("rows that are there", columns.clone(), there)?;
-        let to_come = excluded.columns().to_vec();
-        let to_come = self.place("rows to come", renamed.collect(), to_come)?;
+        let (there, to_come) = match through {
+            Some(through) => {
+                let names = through.columns();
+                let names = names.map(|name| quoted(&excluded_name(name)));
+                let names = names.collect::<Vec<_>>().join(", ");
+                let there = self.place_through(through, table, &without_ids(&old)?)?;
+                let to_come = self.place_through(through, table, excluded)?;
+                (there, format!("{to_come}excluded ({names})"))
+            }
+            None => {
+                let renamed = columns
+                    .iter()
+                    .map(|(name, ty)| (excluded_name(name), ty.clone()));
+                let there = old.columns()[1..].to_vec();
+                let there = self.place("rows that are there", columns.clone(), there)?;
+                let to_come = excluded.columns().to_vec();
+                let to_come = self.place("rows to come", renamed.collect(), to_come)?;
+                (there, format!("{to_come}excluded"))
+            }
+        };
         let (own, place) = (quoted(alias), quoted(PLACE));
         let mut list = Vec::new();
         for (column, value) in table.schema.columns.iter().zip(assigned) {
             let value = match value {
-                Assigned::Same => format!("{own}.{}", quoted(&column.name)),
+                Assigned::Same => {
+                    let name = match through {
+                        Some(through) => through.in_sight(&column.name),
+                        None => column.name.clone(),
+                    };
+                    format!("{own}.{}", quoted(&name))
+                }
                 Assigned::Value(text) => printed(&of_excluded(&parse_expr(text)?)),
             };
             list.push(format!("({value}) AS {}", quoted(&column.name)));
@@ -401,7 +426,7 @@ impl Run<'_> {
             None => "TRUE".to_owned(),
         };
         let query = format!(
-            "SELECT {}, ({condition}) AS {} FROM {there}{own} JOIN {to_come}excluded \
+            "SELECT {}, ({condition}) AS {} FROM {there}{own} JOIN {to_come} \
              ON {own}.{place} = excluded.{place} ORDER BY {own}.{place}",
             list.join(", "),
             quoted(MET),

@@ -35,6 +35,7 @@ use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
 use crate::ingest::nullable;
 use crate::names::{Name, fold, table_name};
 use crate::plan::expression::parse_expr;
+use crate::plan::updatable::Command;
 use crate::session::Outcome;
 use crate::values::{ColumnBuilder, assign, check_assignable};
 
@@ -46,14 +47,25 @@ impl Run<'_> {
                 "INSERT INTO a table function is not supported",
             ));
         };
-        let name = table_name(written)?;
-        let table = self.stored_table(&name)?;
-        let named = self.by_name(insert).await?;
-        let insert = named.as_ref().unwrap_or(insert);
-        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
-        let insert = changed.as_ref().unwrap_or(insert);
+        let mut name = table_name(written)?;
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
+        let through = self.view_to_change(&name, Command::Insert)?;
+        let named = self.by_name(insert).await?;
+        let insert = named.as_ref().unwrap_or(insert);
+        let below = match &through {
+            Some(through) => {
+                name = through.table().0.clone();
+                Some(self.inserted_through(through, insert).await?)
+            }
+            None => None,
+        };
+        let insert = below.as_ref().unwrap_or(insert);
+        let table = self.stored_table(&name)?;
+        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
+        let insert = changed.as_ref().unwrap_or(insert);
+        let through = through.as_deref();
+        let is_checked = through.is_some_and(|through| !through.checks().is_empty());
         let columns = target_columns(&table.schema, &name, insert)?;
         let overriding = Overriding::of(insert);
         let source = match insert.source.as_deref() {
@@ -78,12 +90,12 @@ impl Run<'_> {
             },
         };
         let (rows, written) = match (&insert.on, &insert.returning) {
-            (None, None) => (self.add(&name, table, source).await?, Vec::new()),
+            (None, None) if !is_checked => (self.add(&name, table, source).await?, Vec::new()),
             (on, _) => {
                 let rows = self.gathered(table, source).await?;
                 let changes = match on {
                     Some(on) => {
-                        let conflict = Conflict::of(self, on, table, &name)?;
+                        let conflict = Conflict::of(self, on, table, (&name, through))?;
                         match table.schema.partitioned {
                             Some(_) => {
                                 let rows = rows.as_slice();
@@ -99,14 +111,15 @@ impl Run<'_> {
                     },
                 };
                 let applied = self.apply(table, &changes)?;
+                self.check_views(through, table, &applied.written).await?;
                 (applied.rows, applied.written)
             }
         };
         let (list, tag) = (insert.returning.as_deref(), format!("INSERT 0 {rows}"));
         if let Some(list) = list
-            && asks(Some(list))
+            && (asks(Some(list)) || through.is_some())
         {
-            let of = (table.as_ref(), called.as_str());
+            let of = (table.as_ref(), called.as_str(), through);
             return self.returned_beside(of, list, &written, (&[], &[])).await;
         }
         self.returned(table, &called, list, &written, tag, rows)
@@ -126,10 +139,19 @@ impl Run<'_> {
                 "INSERT INTO a table function is not supported",
             ));
         };
-        let name = table_name(written)?;
-        let table = self.stored_table(&name)?;
+        let mut name = table_name(written)?;
+        let through = self.view_to_change(&name, Command::Insert)?;
         let named = self.by_name(insert).await?;
         let insert = named.as_ref().unwrap_or(insert);
+        let below = match &through {
+            Some(through) => {
+                name = through.table().0.clone();
+                Some(self.inserted_through(through, insert).await?)
+            }
+            None => None,
+        };
+        let insert = below.as_ref().unwrap_or(insert);
+        let table = self.stored_table(&name)?;
         let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
         let insert = changed.as_ref().unwrap_or(insert);
         let columns = target_columns(&table.schema, &name, insert)?;

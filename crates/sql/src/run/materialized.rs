@@ -63,7 +63,11 @@ impl Run<'_> {
             CreateTableOptions::Options(options) => CreateTableOptions::With(options.clone()),
             other => other.clone(),
         };
-        let query = ViewQuery { sql, reads };
+        let query = ViewQuery {
+            sql,
+            reads,
+            ..ViewQuery::default()
+        };
         let materialized = Materialized { query, populated };
         let made = Box::pin(self.create_once(&create, Some(materialized))).await?;
         Ok(match populated {

@@ -24,7 +24,7 @@ use super::insert::{column_names, columns_named};
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::quoted;
+use crate::names::{Name, quoted};
 use crate::plan::expression::printed;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
@@ -112,7 +112,7 @@ impl Run<'_> {
             joins: Vec::new(),
         };
         let target = Changed::of(&written, "MERGE")?;
-        let table = self.stored_table(&target.name)?.clone();
+        let table = self.table_to_merge(&target.name)?.clone();
         let (source, on) = (printed(&merge.source), printed(&*merge.on));
         let (mut matched, mut unmatched, mut unsourced) =
             (Claims::default(), Claims::default(), Claims::default());
@@ -166,7 +166,7 @@ impl Run<'_> {
                     let assigned = assigned_columns(
                         &self.snapshot,
                         &table,
-                        (&target.name, &target.called),
+                        (&target.name, &target.called, None),
                         &update.assignments,
                     )?;
                     let values = new_values(&table, &target, &assigned).join(", ");
@@ -192,6 +192,19 @@ impl Run<'_> {
             }
         }
         Ok((target, table, parts))
+    }
+
+    /// The table of a MERGE.
+    ///
+    /// # Errors
+    /// `0A000` for a view; those of names.
+    pub(crate) fn table_to_merge(&self, name: &Name) -> Result<&Arc<Table>> {
+        if self.snapshot.view(&name.schema, &name.name).is_some() {
+            let message = format!("cannot execute MERGE on relation \"{}\"", name.name);
+            let error = Error::unsupported(message);
+            return Err(error.with_detail("This operation is not supported for views."));
+        }
+        self.stored_table(name)
     }
 
     /// The query for the rows that a clause inserts.

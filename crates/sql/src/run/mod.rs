@@ -65,6 +65,7 @@ mod schema;
 mod sequence;
 mod show;
 mod skipped;
+mod through;
 mod transaction;
 mod truncate;
 mod user_type;
@@ -91,6 +92,7 @@ use crate::names::{INFORMATION_SCHEMA, Name, fold};
 use crate::plan::files::open_all;
 use crate::plan::given::Given;
 use crate::plan::relations::{Relations, unknown_table};
+use crate::plan::updatable::Through;
 use crate::rights::RoleStatement;
 use crate::session::{Outcome, PreparedKeys, Session};
 use crate::statement::{Statement, changing_query};
@@ -122,6 +124,8 @@ pub(crate) struct Run<'a> {
     locale: OnceLock<Arc<Locale>>,
     /// What statements in WITH have returned.
     given: Mutex<Vec<Given>>,
+    /// Views by which the statement changes rows.
+    through: Mutex<Vec<Arc<Through>>>,
     /// Queries of WITH around UPDATE, DELETE and MERGE.
     around: Mutex<Option<With>>,
     /// Tables that the statements of one WITH have changed so far; their keys and references are
@@ -193,6 +197,7 @@ impl<'a> Run<'a> {
             held: Mutex::default(),
             locale: OnceLock::new(),
             given: Mutex::default(),
+            through: Mutex::default(),
             parts: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
@@ -343,6 +348,7 @@ impl Run<'_> {
         let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
         relations.given = self.given.lock().clone();
+        relations.through = self.through.lock().clone();
         Ok(relations)
     }
 

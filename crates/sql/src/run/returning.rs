@@ -16,17 +16,16 @@ use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
 
 use super::Run;
+use super::change::stored_in;
 use crate::error::{Error, Result};
-use crate::front;
 use crate::ingest::nullable;
 use crate::names::{fold, fold_part, quoted};
+use crate::plan::calls::{Gives, expressions_of};
 use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::given::Given;
+use crate::plan::updatable::{PLACE, Through};
 use crate::session::Outcome;
 use crate::statement::parse_one;
-
-/// The column by which the parts of a row of RETURNING find each other.
-pub(super) const PLACE: &str = "place of the row";
 
 /// Another table of a statement, whose columns RETURNING may name.
 pub(super) struct Other {
@@ -122,24 +121,23 @@ impl Run<'_> {
     /// Whatever is wrong with the list.
     pub(super) async fn returned_beside(
         &self,
-        (table, alias): (&Table, &str),
+        (table, alias, through): (&Table, &str, Option<&Through>),
         list: &[SelectItem],
         rows: &[RecordBatch],
         (others, beside): (&[Other], &[RecordBatch]),
     ) -> Result<Outcome> {
-        let columns = table.schema.declared().iter();
-        let columns: Vec<_> = columns
-            .map(|column| {
-                (
-                    column.name.clone(),
-                    front::type_of_stored(&self.snapshot, column),
-                )
-            })
-            .collect();
+        Gives::of(&self.snapshot, expressions_of(list))?.refuse("RETURNING")?;
         let rows = concat_batches(&nullable(&table.schema), rows)?;
-        let arrays = rows.columns()[..columns.len()].to_vec();
-        let mut from = vec![self.place("returned rows", columns, arrays)?];
-        from[0].push_str(&quoted(alias));
+        let returned = match through {
+            Some(through) => self.place_through(through, table, &rows)?,
+            None => {
+                let columns = stored_in(&self.snapshot, table.schema.declared());
+                let columns: Vec<_> = columns.collect();
+                let arrays = rows.columns()[..columns.len()].to_vec();
+                self.place("returned rows", columns, arrays)?
+            }
+        };
+        let mut from = vec![format!("{returned}{}", quoted(alias))];
         if let Some(first) = beside.first() {
             let beside = concat_batches(&first.schema(), beside)?;
             let mut at = 0;

@@ -74,6 +74,7 @@ impl Run<'_> {
                 alias: String::new(),
                 called: String::new(),
                 from: String::new(),
+                through: None,
                 name,
             };
             let plan = self.plan_of_change(&changed, &query, &[]).await?;

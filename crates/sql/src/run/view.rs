@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{CreateTableOptions, CreateView, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{
+    CreateTableOptions, CreateView, Expr, SqlOption, Statement as Ast, Value,
+};
 use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::{ReadRelation, ViewQuery};
 
@@ -11,9 +13,10 @@ use super::redeclare::written;
 use crate::dialect::written_query;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical, columns_of_view};
-use crate::names::{file_name, fold, quoted, table_name};
+use crate::names::{Name, file_name, fold, quoted, table_name};
 use crate::plan::expression::printed;
 use crate::plan::relations::Relations;
+use crate::plan::updatable::{NO_COLUMNS, check_option, over, truth};
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
@@ -24,6 +27,7 @@ impl Run<'_> {
             return Box::pin(self.create_materialized(view)).await;
         }
         let name = table_name(&view.name)?;
+        let options = options_of(view)?;
         let sql = view_sql(view, &name.name);
         let ast = parse_one(&sql)?;
         refuse_files(&ast)?;
@@ -40,7 +44,10 @@ impl Run<'_> {
         let query = ViewQuery {
             reads: reads_of(&relations)?,
             sql,
+            options,
+            defaults: Vec::new(),
         };
+        self.must_be_checkable(&name, &query)?;
         if view.or_replace && self.snapshot.view(&name.schema, &name.name).is_some() {
             let before = format!("SELECT * FROM {}", written(&name));
             // One that cannot be read any more is replaced by anything.
@@ -63,6 +70,12 @@ impl Run<'_> {
                     return Ok(());
                 }
                 if view.or_replace {
+                    let before = edit.catalog().view(&name.schema, &name.name);
+                    let defaults = before.map(|before| before.query.defaults.clone());
+                    let query = ViewQuery {
+                        defaults: defaults.unwrap_or_default(),
+                        ..query
+                    };
                     edit.replace_view(&name.schema, &name.name, query)?;
                     return Ok(());
                 }
@@ -70,6 +83,99 @@ impl Run<'_> {
             Ok(edit.create_view(&name.schema, &name.name, query)?)
         })?;
         Ok(Outcome::done("CREATE VIEW"))
+    }
+}
+
+impl Run<'_> {
+    /// Refuses a CHECK OPTION of a view whose rows cannot be changed.
+    ///
+    /// # Errors
+    /// `0A000`.
+    pub(super) fn must_be_checkable(&self, name: &Name, query: &ViewQuery) -> Result<()> {
+        if check_option(query).is_none() {
+            return Ok(());
+        }
+        let catalog = self.snapshot.catalog();
+        let detail = match over(catalog, name, query)? {
+            Ok(view) if view.has_columns() => return Ok(()),
+            Ok(_) => NO_COLUMNS,
+            Err(detail) => detail,
+        };
+        let message = "WITH CHECK OPTION is supported only on automatically updatable views";
+        Err(Error::unsupported(message).with_hint(detail))
+    }
+}
+
+/// The options of a view, each once.
+///
+/// # Errors
+/// `22023` for one that is not known, and for a value that it does not have.
+fn options_of(view: &CreateView) -> Result<Vec<(String, String)>> {
+    if view.materialized {
+        return Ok(Vec::new());
+    }
+    let written = match &view.options {
+        CreateTableOptions::None => return Ok(Vec::new()),
+        CreateTableOptions::With(written) | CreateTableOptions::Options(written) => written,
+        _ => {
+            return Err(Error::unsupported(
+                "these options of a view are not supported",
+            ));
+        }
+    };
+    let mut options: Vec<(String, String)> = Vec::new();
+    for option in written {
+        let (name, value) = match option {
+            SqlOption::Ident(name) => (fold(name), "true".to_owned()),
+            SqlOption::KeyValue { key, value } => (fold(key), text_of(value)),
+            other => {
+                let message = format!("unrecognized parameter \"{other}\"");
+                return Err(Error::new("22023", message));
+            }
+        };
+        if options.iter().any(|(known, _)| *known == name) {
+            let message = format!("parameter \"{name}\" specified more than once");
+            return Err(Error::new("22023", message));
+        }
+        options.push(view_option(name, value)?);
+    }
+    Ok(options)
+}
+
+/// The value of an option as text.
+fn text_of(value: &Expr) -> String {
+    match value {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        },
+        other => printed(other),
+    }
+}
+
+/// An option of a view with its value, if it has such a one.
+///
+/// # Errors
+/// `22023`.
+pub(super) fn view_option(name: String, value: String) -> Result<(String, String)> {
+    let wrong = |message: String| Error::new("22023", message);
+    match name.as_str() {
+        "check_option" => match value.as_str() {
+            "local" | "cascaded" => Ok((name, value)),
+            _ => {
+                let message = format!("invalid value for enum option \"{name}\": {value}");
+                let detail = "Valid values are \"local\" and \"cascaded\".";
+                Err(wrong(message).with_detail(detail))
+            }
+        },
+        "security_barrier" | "security_invoker" => match truth(&value) {
+            Some(_) => Ok((name, value)),
+            None => {
+                let message = format!("invalid value for boolean option \"{name}\": {value}");
+                Err(wrong(message))
+            }
+        },
+        _ => Err(wrong(format!("unrecognized parameter \"{name}\""))),
     }
 }
 
@@ -175,10 +281,6 @@ fn refuse_clauses(view: &CreateView) -> Result<()> {
         (
             view.comment.is_some() && written_query(view).is_none(),
             "COMMENT",
-        ),
-        (
-            !view.materialized && view.options != CreateTableOptions::None,
-            "WITH options",
         ),
     ];
     match clauses.iter().find(|(present, _)| *present) {

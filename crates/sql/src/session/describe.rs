@@ -20,8 +20,7 @@ use freestone_storage::{ColumnType, Table};
 use futures::future::BoxFuture;
 
 use self::parts::{
-    Kind, assignments, casts, kind_of, listed, named_or_all, parameter_type, place, planned_over,
-    table_of,
+    Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
 };
 use super::interrupt::with_room;
 use super::{Outcome, Prepared, Session};
@@ -31,6 +30,7 @@ use crate::names::{Name, fold, quoted, table_name};
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::given::Given;
+use crate::plan::updatable::Command;
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
 use crate::statement::{changing, changing_query, parse_one};
 use crate::types::{OBJECT, parameter_kind, type_held};
@@ -255,17 +255,17 @@ impl Prepared {
         let TableObject::TableName(written) = &insert.table else {
             return Ok(());
         };
-        let (name, table) = table_of(session, table_name(written)?)?;
+        let target = Target::of(session, table_name(written)?, Command::Insert)?;
+        let (name, table) = (&target.name, &target.table);
         let named = Run::planning(session)?.by_name(insert).await?;
         let insert = named.as_ref().unwrap_or(insert);
-        let columns = named_or_all(&table, &insert.columns);
+        let columns = target.named_or_all(&insert.columns);
         if let Some(source) = &insert.source {
             match source.body.as_ref() {
                 SetExpr::Values(values) => {
                     for row in &values.rows {
                         for (value, column) in row.content.iter().zip(&columns) {
-                            self.assigned(session, &table, (column, value), told)
-                                .await?;
+                            self.assigned(session, table, (column, value), told).await?;
                         }
                     }
                 }
@@ -274,7 +274,7 @@ impl Prepared {
                         if let SelectItem::UnnamedExpr(expr)
                         | SelectItem::ExprWithAlias { expr, .. } = item
                         {
-                            told.direct(&table, (column, expr));
+                            told.direct(table, (column, expr));
                         }
                     }
                     let query = Ast::Query(source.clone());
@@ -294,13 +294,13 @@ impl Prepared {
             )
         {
             for (column, value) in assignments(&update.assignments) {
-                told.direct(&table, (&column, value));
+                told.direct(table, (&target.column(&column), value));
             }
         }
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
         let returning = insert.returning.as_deref();
-        self.returned(session, (&name, &called), returning, told)
+        self.returned(session, (name, &called), returning, told)
             .await
     }
 
@@ -308,9 +308,9 @@ impl Prepared {
         let TableFactor::Table { name: written, .. } = &update.table.relation else {
             return Ok(());
         };
-        let (name, table) = table_of(session, table_name(written)?)?;
+        let target = Target::of(session, table_name(written)?, Command::Update)?;
         for (column, value) in assignments(&update.assignments) {
-            told.direct(&table, (&column, value));
+            told.direct(&target.table, (&target.column(&column), value));
         }
         let mut from = printed(&update.table);
         if let Some(others) = &update.from {
@@ -328,7 +328,7 @@ impl Prepared {
         what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
         let what = what.join(", ");
-        self.selected(session, (&what, &place), Some(&name), told)
+        self.selected(session, (&what, &place), Some(&target.name), told)
             .await?;
         if let Some(returning) = &update.returning {
             let schema = self

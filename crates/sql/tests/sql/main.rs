@@ -72,6 +72,7 @@ mod tpch_queries;
 mod tpch_schema;
 mod transactions;
 mod types;
+mod updatable_views;
 mod upsert;
 mod utility;
 mod views;

@@ -7,7 +7,7 @@
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
 //! created types or generated columns 5, one with partitioned tables or with indexes over
 //! expressions or conditions 6, one with constraints that are not validated and the like 7, one with
-//! views that note what they read 8.
+//! views that note what they read 8, one with options or defaults of views 9.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -43,8 +43,11 @@ pub const CONSTRAINTS_VERSION: u32 = 7;
 /// Version of a manifest with views that note what they read, which a program that does not know
 /// the notes could not read.
 pub const VIEWS_VERSION: u32 = 8;
+/// Version of a manifest with options or defaults of views, which a program that does not know them
+/// would not heed.
+pub const VIEW_OPTIONS_VERSION: u32 = 9;
 /// The newest that is read.
-const NEWEST_VERSION: u32 = VIEWS_VERSION;
+const NEWEST_VERSION: u32 = VIEW_OPTIONS_VERSION;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -139,15 +142,18 @@ impl Manifest {
                 .values()
                 .flat_map(|schema| schema.tables.values())
         };
-        let mut views = self
-            .schemas
-            .values()
-            .flat_map(|schema| schema.views.values());
+        let views = || {
+            let schemas = self.schemas.values();
+            schemas.flat_map(|schema| schema.views.values())
+        };
+        if views().any(ViewQuery::has_options) {
+            return VIEW_OPTIONS_VERSION;
+        }
         let materialized = |table: &ManifestTable| {
             let view = table.schema.materialized.as_ref();
             view.is_some_and(|view| !view.query.reads.is_empty())
         };
-        if views.any(|view| !view.reads.is_empty()) || tables().any(materialized) {
+        if views().any(|view| !view.reads.is_empty()) || tables().any(materialized) {
             return VIEWS_VERSION;
         }
         let is_new_key = |key: &ForeignKey| {

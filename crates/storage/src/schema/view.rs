@@ -12,6 +12,9 @@
 //! For each relation there is a note of its name and its columns then and now. Changes of the
 //! catalog keep the notes right. Views that were made before there were notes have none: their
 //! names mean what they mean now.
+//!
+//! Options such as `check_option` are kept beside the query, in the order in which they were given,
+//! and so are defaults of the view's columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +29,10 @@ pub struct ViewQuery {
     pub sql: String,
     /// The relations that it names.
     pub reads: Vec<ReadRelation>,
+    /// Options of the view, each with its value.
+    pub options: Vec<(String, String)>,
+    /// Columns of the view that have a default of their own, each with its expression.
+    pub defaults: Vec<(String, String)>,
 }
 
 /// A relation that a view reads.
@@ -48,6 +55,10 @@ enum Stored {
     Noted {
         sql: String,
         reads: Vec<ReadRelation>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        options: Vec<(String, String)>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        defaults: Vec<(String, String)>,
     },
 }
 
@@ -55,7 +66,7 @@ impl From<&str> for ViewQuery {
     fn from(sql: &str) -> Self {
         Self {
             sql: sql.to_owned(),
-            reads: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -65,26 +76,50 @@ impl From<Stored> for ViewQuery {
         match stored {
             Stored::Text(sql) => Self {
                 sql,
-                reads: Vec::new(),
+                ..Self::default()
             },
-            Stored::Noted { sql, reads } => Self { sql, reads },
+            Stored::Noted {
+                sql,
+                reads,
+                options,
+                defaults,
+            } => Self {
+                sql,
+                reads,
+                options,
+                defaults,
+            },
         }
     }
 }
 
 impl From<ViewQuery> for Stored {
     fn from(query: ViewQuery) -> Self {
-        match query.reads.is_empty() {
+        match query.reads.is_empty() && !query.has_options() {
             true => Self::Text(query.sql),
             false => Self::Noted {
                 sql: query.sql,
                 reads: query.reads,
+                options: query.options,
+                defaults: query.defaults,
             },
         }
     }
 }
 
 impl ViewQuery {
+    /// Whether there are options or defaults.
+    pub fn has_options(&self) -> bool {
+        !self.options.is_empty() || !self.defaults.is_empty()
+    }
+
+    /// The value of an option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let mut options = self.options.iter();
+        let found = options.find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// The relation that a name of the query means.
     pub fn read(&self, schema: &str, name: &str) -> Option<&ReadRelation> {
         let mut reads = self.reads.iter();
@@ -140,6 +175,7 @@ mod tests {
                 now: name("t"),
                 columns: vec![column("a"), column("b")],
             }],
+            ..ViewQuery::default()
         }
     }
 
@@ -161,7 +197,17 @@ mod tests {
             reads: Vec::new(),
             ..query()
         };
-        for (query, stored) in [(bare, "\"SELECT * FROM t\""), (query(), "{\"sql\":")] {
+        let optional = ViewQuery {
+            options: vec![("check_option".to_owned(), "local".to_owned())],
+            defaults: vec![("a".to_owned(), "7".to_owned())],
+            ..bare.clone()
+        };
+        assert_eq!(optional.option("check_option"), Some("local"));
+        for (query, stored) in [
+            (bare, "\"SELECT * FROM t\""),
+            (query(), "{\"sql\":"),
+            (optional, "{\"sql\":"),
+        ] {
             let text = serde_json::to_string(&query).unwrap();
             assert!(text.starts_with(stored), "{text}");
             assert_eq!(serde_json::from_str::<ViewQuery>(&text).unwrap(), query);

@@ -9,7 +9,7 @@ use freestone_storage::{
 };
 
 use super::PG_CATALOG;
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
 use crate::front::{columns_of_view, deparsed, type_of_stored, view_definitions};
@@ -344,7 +344,20 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
         let text = one.definition.as_deref();
         let text = text.or(view.map(|view| view.query.sql.as_str()));
         let text = text.filter(|_| one.readable);
+        let of_view = relations.snapshot.view(&one.schema, &one.name);
+        let options = of_view.map(|view| {
+            let options = view.query.options.iter();
+            let options = options.map(|(name, value)| format!("{name}={value}"));
+            options.collect::<Vec<String>>()
+        });
         facts.add([
+            (
+                "reloptions",
+                match options.filter(|options| !options.is_empty()) {
+                    Some(options) => options.into(),
+                    None => Fact::Null,
+                },
+            ),
             ("oid", one.number.into()),
             ("relname", one.name.as_str().into()),
             ("relnamespace", namespace.into()),

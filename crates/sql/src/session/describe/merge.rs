@@ -1,18 +1,20 @@
 //! What the parameters of MERGE are: told by its condition, and by what each clause gives
 //! the columns of its table.
 
+use std::sync::Arc;
+
 use datafusion::sql::sqlparser::ast::{
     Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr, MergeInsertKind,
     TableFactor,
 };
 use freestone_storage::Table;
 
-use super::parts::{assignments, named_or_all, table_of};
+use super::parts::{assignments, named_or_all};
 use super::{Prepared, Session, Told};
 use crate::error::Result;
 use crate::names::table_name;
 use crate::plan::expression::printed;
-use crate::run::is_default;
+use crate::run::{Run, is_default};
 
 impl Prepared {
     /// Each clause is a query over what its rows come from, as when it runs.
@@ -25,7 +27,8 @@ impl Prepared {
         let TableFactor::Table { name, .. } = &merge.table else {
             return Ok(());
         };
-        let (_, table) = table_of(session, table_name(name)?)?;
+        let run = Run::planning(session)?;
+        let table = Arc::clone(run.table_to_merge(&table_name(name)?)?);
         let (target, source) = (printed(&merge.table), printed(&merge.source));
         let both = format!("{target}, {source}");
         let matched = format!("{both} WHERE {}", printed(&*merge.on));

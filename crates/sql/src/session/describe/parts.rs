@@ -18,6 +18,7 @@ use crate::front::{self, Logical};
 use crate::names::{Name, fold_part};
 use crate::parameter;
 use crate::plan::expression::printed;
+use crate::plan::updatable::{Command, Through};
 use crate::run::Run;
 use crate::run::locking::without_locks;
 use crate::session::Session;
@@ -88,10 +89,52 @@ pub(super) async fn planned_over(
     front::planned(&relations, ast)?.shown()
 }
 
-pub(super) fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
-    let run = Run::planning(session)?;
-    let table = Arc::clone(run.stored_table(&name)?);
-    Ok((name, table))
+/// The table that a statement changes, or that under the view by which it does.
+pub(super) struct Target {
+    pub(super) name: Name,
+    pub(super) table: Arc<Table>,
+    through: Option<Through>,
+}
+
+impl Target {
+    pub(super) fn of(session: &Session, name: Name, command: Command) -> Result<Self> {
+        let run = Run::planning(session)?;
+        if run.snapshot.view(&name.schema, &name.name).is_some() {
+            let through = Through::of(run.snapshot.catalog(), &name, command)?;
+            return Ok(Self {
+                name,
+                table: Arc::clone(through.table().1),
+                through: Some(through),
+            });
+        }
+        let table = Arc::clone(run.stored_table(&name)?);
+        let through = None;
+        Ok(Self {
+            name,
+            table,
+            through,
+        })
+    }
+
+    /// The column of the table that a column of the statement is.
+    pub(super) fn column(&self, name: &str) -> String {
+        let through = self.through.as_ref();
+        let of = through.and_then(|through| through.column(name, Command::Update).ok());
+        of.unwrap_or_else(|| name.to_owned())
+    }
+
+    /// The columns that an INSERT names, or all, as the table calls them.
+    pub(super) fn named_or_all(&self, named: &[ObjectName]) -> Vec<String> {
+        match &self.through {
+            Some(through) if named.is_empty() => {
+                through.columns().map(|name| self.column(name)).collect()
+            }
+            _ => {
+                let names = named_or_all(&self.table, named).into_iter();
+                names.map(|name| self.column(&name)).collect()
+            }
+        }
+    }
 }
 
 /// The columns that an INSERT names, or all.
