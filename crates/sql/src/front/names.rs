@@ -225,7 +225,7 @@ impl<'a> Names<'a> {
         Ok(Some(Found::Seen(Box::new(found), seen)))
     }
 
-    /// What a marked name stands for: a view by which a statement changes rows, one that it is
+    /// The relation that a marked name stands for: a view by which a statement changes rows, one that it is
     /// over, or the table under them.
     fn found_through(&self, through: &Through, level: usize) -> Result<Found> {
         let relations = self.relations;

@@ -1,4 +1,4 @@
-//! What calls of functions give besides one value for each row.
+//! Calls that give something else than one value for each row: aggregates, windows, sets.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::names::{fold_part, table_name};
 use crate::routine;
 
-/// What expressions call outside of their sub-queries.
+/// The kinds of calls in expressions, outside of their sub-queries.
 #[derive(Default)]
 pub(crate) struct Gives {
     pub(crate) aggregates: bool,
@@ -21,10 +21,10 @@ pub(crate) struct Gives {
 }
 
 impl Gives {
-    /// What some expressions call.
+    /// The kinds of calls in some expressions.
     ///
     /// # Errors
-    /// Those of reading functions that were created.
+    /// Errors of reading functions that were created.
     pub(crate) fn of<'e>(
         catalog: &Catalog,
         expressions: impl IntoIterator<Item = &'e Expr>,

@@ -3,8 +3,8 @@
 //! ```text
 //! CREATE VIEW v AS SELECT a AS x, a + b AS y FROM t WHERE a > 0
 //!
-//! what UPDATE v reads    SELECT a AS x, a + b AS y, rowid, a, b FROM t WHERE a > 0
-//! what RETURNING reads   SELECT a AS x, a + b AS y, place, a, b, (a > 0) FROM the changed rows
+//! UPDATE v reads         SELECT a AS x, a + b AS y, rowid, a, b FROM t WHERE a > 0
+//! RETURNING reads        SELECT a AS x, a + b AS y, place, a, b, (a > 0) FROM the changed rows
 //! ```
 //!
 //! A statement names the view as ever. Its queries name it by a mark, which stands for the view's
@@ -41,16 +41,16 @@ use crate::statement::parse_one;
 
 /// Views inside views, at most.
 const DEPTH: usize = 32;
-/// What the name of a view begins with by which rows are changed.
+/// The begin of the name of a view by which rows are changed.
 const THROUGH: &str = "\u{1}through ";
-/// What the name of a column of the table begins with beside the columns of the view.
+/// The begin of the name of a column of the table beside the columns of the view.
 const OF_TABLE: &str = "\u{1}of table ";
-/// What the name of the column begins with that has the truth of the condition of a view.
+/// The begin of the name of the column that has the truth of the condition of a view.
 const CHECK: &str = "\u{1}check ";
 /// The column by which rows at hand are numbered.
 pub(crate) const PLACE: &str = "place of the row";
 
-/// What a statement does to the rows of a view.
+/// The ways in which a statement changes the rows of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Insert,
@@ -94,12 +94,12 @@ impl Command {
     }
 }
 
-/// Which rows that a view is given have to be in sight.
+/// The views whose conditions have to hold for a new row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckOption {
-    /// Those that the view's own condition keeps out.
+    /// The view itself.
     Local,
-    /// Those of the views under it, too.
+    /// The view, and those under it.
     Cascaded,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn is_barrier(query: &ViewQuery) -> bool {
     query.option("security_barrier").is_some_and(is_on)
 }
 
-/// Whether the rights of whoever reads a view count for what is under it.
+/// Whether the rights of a view's reader count for the relations under it.
 pub(crate) fn is_of_invoker(query: &ViewQuery) -> bool {
     query.option("security_invoker").is_some_and(is_on)
 }
@@ -183,7 +183,7 @@ const EXPANDED: &str = "Views whose list of columns has EXCLUDE, REPLACE, RENAME
 /// A view over one table or view, or why it is none.
 ///
 /// # Errors
-/// Those of reading its query.
+/// Errors of reading its query.
 pub(crate) fn view_over(
     catalog: &Catalog,
     name: &Name,
@@ -194,10 +194,10 @@ pub(crate) fn view_over(
     over(catalog, name, &view.query)
 }
 
-/// The same of the query of a view that is yet to be made.
+/// As [`view_over`], of the query of a view that is yet to be made.
 ///
 /// # Errors
-/// Those of reading the query.
+/// Errors of reading the query.
 pub(crate) fn over(
     catalog: &Catalog,
     name: &Name,
@@ -829,7 +829,7 @@ impl Through {
     }
 }
 
-/// What can be done with the rows of a table or view, in bits: UPDATE is 4, INSERT 8 and DELETE
+/// The changes that rows of a table or view allow, in bits: UPDATE is 4, INSERT 8 and DELETE
 /// 16.
 pub(crate) fn events_of(catalog: &Catalog, schema: &str, name: &str) -> i32 {
     events_within(catalog, &Name::new(schema, name), None, DEPTH)
