@@ -17,24 +17,6 @@ use crate::error::Result;
 use crate::front::{Numbers, declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
 
-/// Their names.
-pub(super) const NAMES: [&str; 14] = [
-    "attributes",
-    "character_sets",
-    "column_domain_usage",
-    "column_privileges",
-    "constraint_table_usage",
-    "domain_constraints",
-    "domains",
-    "element_types",
-    "parameters",
-    "role_column_grants",
-    "routine_privileges",
-    "routines",
-    "usage_privileges",
-    "view_table_usage",
-];
-
 /// A row: names of columns and texts.
 type Row = Vec<(&'static str, String)>;
 

@@ -23,7 +23,10 @@ fn the_catalog_tells_names_and_no_more() {
     assert_eq!(nobody.rows(sequences), [""; 0]);
     assert_eq!(owner.rows(sequences), ["numbers", "sevens"]);
     let schemas = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
-    assert_eq!(nobody.rows(schemas), ["information_schema", "public"]);
+    assert_eq!(
+        nobody.rows(schemas),
+        ["information_schema", "pg_catalog", "public"]
+    );
     assert!(nobody.rows("SHOW VIEWS").is_empty());
     owner.run(
         "GRANT USAGE ON SCHEMA vault TO nobody; GRANT USAGE ON SEQUENCE numbers TO nobody; \
@@ -32,7 +35,7 @@ fn the_catalog_tells_names_and_no_more() {
     assert_eq!(nobody.rows(sequences), ["numbers"]);
     assert_eq!(
         nobody.rows(schemas),
-        ["information_schema", "public", "vault"]
+        ["information_schema", "pg_catalog", "public", "vault"]
     );
     assert_eq!(nobody.rows(sizes), ["3.0|true|true"]);
     assert!(nobody.one(text).contains("FROM secret"));

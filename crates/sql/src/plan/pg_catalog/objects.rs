@@ -13,7 +13,9 @@ use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
 use crate::front::{columns_of_view, deparsed, type_of_stored, view_definitions};
-use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
+use crate::names::{
+    CATALOG, DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, PUBLIC as PUBLIC_NAME, shown_schema,
+};
 use crate::partition;
 use crate::plan::relations::Relations;
 use crate::session::temporary_schema;
@@ -39,8 +41,13 @@ pub(crate) const SEQUENCES: i64 = 0xe000_0000;
 const VIEW_ROWS: i64 = 0x0800_0000;
 /// The default schema, as PostgreSQL numbers its own.
 pub(super) const PUBLIC: i64 = 2_200;
+/// The schemas of the catalog,
+pub(super) const SYSTEM: i64 = 11;
+pub(super) const INFORMATION: i64 = 13_000;
+/// and that of rows that are too long, which is empty here.
+pub(super) const TOAST: i64 = 99;
 /// Table access by heap, and by an index,
-const HEAP: i64 = 2;
+pub(super) const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
 /// and by one that blocks have no parts of.
 pub(super) const BRIN: i64 = 3580;
@@ -100,8 +107,9 @@ pub(crate) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
 
 pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
     match name {
-        PG_CATALOG => 11,
-        INFORMATION_SCHEMA => 13_000,
+        PG_CATALOG => SYSTEM,
+        INFORMATION_SCHEMA => INFORMATION,
+        PG_TOAST => TOAST,
         DEFAULT_SCHEMA | PUBLIC_NAME => PUBLIC,
         name => {
             let mut schemas = catalog.schemas();
@@ -113,12 +121,22 @@ pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
 /// All schemas.
 pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
     let own = relations.snapshot.schemas();
-    for name in own.chain([PG_CATALOG, INFORMATION_SCHEMA]) {
+    for name in own.chain([PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA]) {
         facts.add([
             ("oid", schema_number(relations, name).into()),
             ("nspname", shown_schema(name).into()),
             ("nspowner", owner(relations, &Object::schema(name)).into()),
-            ("nspacl", grants(relations, &Object::schema(name)).into()),
+            (
+                "nspacl",
+                match name {
+                    // Everybody reads these.
+                    PG_CATALOG | INFORMATION_SCHEMA => {
+                        vec![format!("{CATALOG}=UC/{CATALOG}"), format!("=U/{CATALOG}")]
+                    }
+                    name => grants(relations, &Object::schema(name)),
+                }
+                .into(),
+            ),
         ]);
     }
 }
