@@ -221,6 +221,7 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_cast" => operators::casts(facts),
         "pg_operator" => operators::operators(facts),
         "pg_cursors" => kept::cursors(relations, facts),
+        "pg_locks" => kept::locks(relations, facts),
         "pg_prepared_statements" => kept::statements(relations, facts),
         "pg_aggregate" => routines::aggregates(relations, facts),
         "pg_enum" => types::labels(relations, facts),

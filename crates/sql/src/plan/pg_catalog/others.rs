@@ -11,7 +11,12 @@ use crate::session::known::{IDLE, Kind};
 use crate::session::{ClientSettings, all_settings};
 
 /// The one database.
-const DATABASE: i64 = 5;
+pub(super) const DATABASE: i64 = 5;
+
+/// The number of the process, which is that of each of its sessions.
+pub(super) fn process() -> i64 {
+    i64::from(std::process::id() & 0x7fff_ffff)
+}
 
 /// UTF-8.
 const ENCODING: i64 = 6;
@@ -105,7 +110,7 @@ fn session(relations: &Relations<'_>, facts: &mut Facts) {
     facts.add([
         ("datid", DATABASE.into()),
         ("datname", CATALOG.into()),
-        ("pid", i64::from(std::process::id() & 0x7fff_ffff).into()),
+        ("pid", process().into()),
         (
             "usesysid",
             role.map_or(0, |role| super::role_number(role.id)).into(),
