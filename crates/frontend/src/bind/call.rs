@@ -16,6 +16,7 @@ use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
 use crate::functions::extremes::extreme;
+use crate::functions::objects::{has_names, with_names};
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
     resolve_operator,
@@ -663,11 +664,20 @@ impl Binder<'_> {
             parameters.push(parameter.clone());
         }
         by_names(function, &mut parameters);
+        let declared = function.parameters.iter();
+        let declared = declared
+            .map(Some)
+            .chain(std::iter::repeat(function.variadic.as_ref()));
+        for (parameter, declared) in parameters.iter_mut().zip(declared) {
+            if is_made_of_texts(&resolved.returns) && declared.is_some_and(Type::is_pseudo) {
+                *parameter = with_names(parameter);
+            }
+        }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&parameters) {
-            let how = match argument.ty {
-                Type::Reg(_) => Coercion::Explicit,
-                _ => Coercion::Implicit,
+            let how = match has_names(&argument.ty) {
+                true => Coercion::Explicit,
+                false => Coercion::Implicit,
             };
             converted.push(self.coerce(argument, to, how)?);
         }
@@ -1169,7 +1179,10 @@ impl Binder<'_> {
         }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {
-            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            converted.push(match is_made_of_texts(&resolved.returns) && has_names(to) {
+                true => self.coerce(argument, &with_names(to), Coercion::Explicit)?,
+                false => self.coerce(argument, to, Coercion::Implicit)?,
+            });
         }
         if written.distinct {
             if converted.is_empty() {
@@ -1646,6 +1659,11 @@ impl<'a> Written<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a result has the texts of values in it: objects in them are given by their names.
+fn is_made_of_texts(returns: &Type) -> bool {
+    matches!(returns, Type::Text | Type::Json | Type::Jsonb)
 }
 
 /// Where a function takes values of any type, objects are given by their names.
