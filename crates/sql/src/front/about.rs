@@ -330,10 +330,9 @@ pub(super) fn functions(
             vec![scalar("pg_tablespace_location", &[Oid], Text, kernel).stable()]
         }
         "pg_describe_object" => {
-            let all = identified(relations)?;
-            let kernel = f3::<I64, I64, I32, Opt<Str>>(move |class, object, _| {
-                let found = all.get(&(class, object));
-                Ok(found.map(|one| format!("{} {}", one.kind, described_object(one))))
+            let all = super::told_objects::ToldObjects::of(relations, numbers())?;
+            let kernel = f3::<I64, I64, I32, Opt<Str>>(move |class, object, part| {
+                Ok(all.told(class, object, part.into()))
             });
             let parameters = [Oid, Oid, Int4];
             vec![scalar("pg_describe_object", &parameters, Text, kernel).stable()]
@@ -580,10 +579,6 @@ pub(super) fn functions(
                 )
                 .stable(),
             ]
-        }
-        "pg_collation_for" => {
-            let kernel = f0::<Str>(|_| Ok("\"default\"".to_owned()));
-            vec![any("pg_collation_for", Text, kernel)]
         }
         "pg_postmaster_start_time" | "pg_conf_load_time" => {
             use freestone_frontend::functions::kernel::Stamp;

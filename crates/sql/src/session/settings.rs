@@ -169,6 +169,10 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
         return Err(refuse(&value, why));
     }
+    let value = match name == "timezone" {
+        true => datetime::shown_zone(&value),
+        false => value,
+    };
     if option == MOVER && value != "running" && value != "paused" {
         return Err(refuse(&value, "give 'running' or 'paused'"));
     }

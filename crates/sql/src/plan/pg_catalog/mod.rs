@@ -37,6 +37,7 @@ use facts::Facts;
 
 pub(crate) use classes::method_has;
 pub(crate) use depends::tables_read_by;
+pub(crate) use keys::read_by_default;
 pub(crate) use roles::number as role_number;
 pub(crate) use roles::{object_numbered, schema_numbered, system_schema};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, IndexKind, Object, PartitionBound, PartitionStrategy, Privileges, Sequence,
-    Table, TableId, TableSchema, TypeId,
+    Catalog, Column, IndexDefinition, IndexKind, Object, PartitionBound, PartitionStrategy,
+    Privileges, Sequence, Table, TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
@@ -18,6 +18,7 @@ use crate::names::{
 };
 use crate::partition;
 use crate::plan::relations::Relations;
+use crate::run::same_index;
 use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
@@ -314,7 +315,29 @@ pub(super) fn partitioned(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Partitions and the tables that they are of.
+/// The index of a partitioned table that an index of a partition is a part of.
+fn index_above<'a>(
+    part: &Table,
+    index: &IndexDefinition,
+    whole: &'a Table,
+) -> Option<&'a IndexDefinition> {
+    let names = |table: &Table, columns: &[usize]| -> Vec<String> {
+        let columns = table.schema.shown(columns);
+        columns.map(|column| column.name.clone()).collect()
+    };
+    let mut keys = part.schema.keys.iter();
+    let Some(key) = keys.find(|key| key.name == index.name) else {
+        return same_index(&part.schema, index, &whole.schema);
+    };
+    let columns = names(part, &key.columns);
+    let mut above = whole.schema.keys.iter();
+    let above = above
+        .find(|above| above.primary == key.primary && names(whole, &above.columns) == columns)?;
+    let mut indexes = whole.schema.indexes.iter();
+    indexes.find(|known| known.name == above.name)
+}
+
+/// Partitions and the tables that they are of, and the same of their indexes.
 pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
     for (_, table) in relations.snapshot.all_tables() {
         let of = table.schema.partition.as_ref();
@@ -324,6 +347,15 @@ pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
                 ("inhparent", table_number(parent).into()),
                 ("inhseqno", 1.into()),
             ]);
+            for index in &table.schema.indexes {
+                if let Some(above) = index_above(table, index, parent) {
+                    facts.add([
+                        ("inhrelid", index_number(table, index.number).into()),
+                        ("inhparent", index_number(parent, above.number).into()),
+                        ("inhseqno", 1.into()),
+                    ]);
+                }
+            }
         }
     }
 }
@@ -406,7 +438,6 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("reltuples", rows.into()),
             ("relpages", (blocks as i64).into()),
             ("relbytes", (bytes as i64).into()),
-            ("reldefinition", text.unwrap_or_default().into()),
             ("relhasindex", is_indexed.into()),
             (
                 "relhastriggers",
@@ -422,12 +453,28 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 view.is_none_or(|view| view.populated).into(),
             ),
         ]);
+        if let Some(text) = text {
+            facts.also("reldefinition", text.into());
+        }
         if let Some(of) = schema.and_then(|schema| schema.partition.as_ref()) {
             facts.also("relpartbound", partition::shown(&of.bound).into());
         }
         let Some(table) = stored else { continue };
+        let parent = table.schema.partition.as_ref();
+        let parent = parent.and_then(|of| relations.snapshot.table_by_id(of.parent));
+        let parts = partition::partitions(&relations.snapshot, table);
         for index in &table.schema.indexes {
+            let is_part = parent.is_some_and(|whole| index_above(table, index, whole).is_some());
+            let has_parts = parts.iter().any(|(_, part)| {
+                let mut below = part.schema.indexes.iter();
+                below.any(|below| {
+                    let above = index_above(part, below, table);
+                    above.is_some_and(|above| above.number == index.number)
+                })
+            });
             facts.add([
+                ("relispartition", is_part.into()),
+                ("relhassubclass", has_parts.into()),
                 ("oid", index_number(table, index.number).into()),
                 ("relname", index.name.as_str().into()),
                 ("relnamespace", namespace.into()),

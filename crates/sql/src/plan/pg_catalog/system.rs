@@ -360,6 +360,19 @@ pub(crate) fn row_type_named(schema: &str, name: &str) -> Option<(i64, i64)> {
     Some(one.row_type())
 }
 
+/// The letter for the kind of the relation of the catalog of a number.
+pub(crate) fn kind(number: i64) -> Option<&'static str> {
+    let one = all().find(|one| one.number == number)?;
+    Some(if one.is_view() { "v" } else { "r" })
+}
+
+/// The name of a column, counted from 1, of the relation of the catalog of a number.
+pub(crate) fn column(number: i64, place: i64) -> Option<&'static str> {
+    let one = all().find(|one| one.number == number)?;
+    let place = usize::try_from(place).ok()?.checked_sub(1)?;
+    one.columns().nth(place).map(|(name, _)| name)
+}
+
 /// The schema and the name of the relation of the catalog of a number.
 pub(crate) fn numbered(number: i64) -> Option<(&'static str, &'static str)> {
     let one = all().find(|one| one.number == number)?;
