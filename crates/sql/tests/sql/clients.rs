@@ -511,7 +511,7 @@ fn the_catalog_tells_of_classes_casts_and_operators() {
         (
             "SELECT (pg_identify_object('pg_class'::regclass, 't'::regclass, 0)).identity, \
           pg_describe_object('pg_class'::regclass, 't'::regclass, 0)",
-            "public.t|table public.t",
+            "public.t|table t",
         ),
         (
             "SELECT count(*) > 0, bool_and(age(xmin) >= 0), bool_and(xmin::varchar::bigint > 2) FROM pg_class",
