@@ -517,8 +517,8 @@ pub(super) fn functions(
                 .filter(|(_, one)| one.aggregation.is_none())
                 .filter_map(|(schema, one)| {
                     let text = match whole {
-                        true => Some(routines::definition(schema, &one)),
-                        false => routines::sql_body(&one),
+                        true => Some(routines::definition(relations, schema, &one)),
+                        false => routines::sql_body(relations, &one),
                     };
                     Some((routines::number(schema, &one), text?))
                 })

@@ -23,7 +23,7 @@ use crate::plan::pg_catalog::objects::{
 };
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines, system};
-use crate::plan::relations::Relations;
+use crate::plan::relations::{Relations, query_of_view};
 use crate::session::PG_TEMP;
 use crate::statement::parse_one;
 
@@ -472,11 +472,10 @@ fn bound_columns(
     schema: &str,
     name: &str,
 ) -> Result<Vec<(String, Type)>> {
-    let Some(view) = relations.snapshot.view(schema, name) else {
+    let Some(query) = query_of_view(&relations.snapshot, schema, name) else {
         return Ok(Vec::new());
     };
-    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.query.sql)?
-    else {
+    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&query.sql)? else {
         return Err(crate::Error::internal("a view that is no query"));
     };
     let session = Arc::new(session_of(relations));
