@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
-use crate::plan::pg_catalog::{self, objects, procedures, routines};
+use crate::plan::pg_catalog::{self, objects, procedures, routines, system};
 use crate::plan::relations::Relations;
 use crate::session::{PG_TEMP, has_function, has_rows};
 use crate::statement::{names_of_with, parse_one};
@@ -819,7 +819,11 @@ fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
     let none = name == "pg_indexes_size";
     let bytes = pairs.map(|(of, bytes)| (number(of), if none { 0 } else { number(bytes) }));
     let bytes: HashMap<i64, i64> = bytes.collect();
-    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| Ok(bytes.get(&of).copied()));
+    // The catalog's own relations have no rows on disk.
+    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| {
+        let known = bytes.get(&of).copied();
+        Ok(known.or_else(|| system::numbered(of).map(|_| 0)))
+    });
     let class = Type::Reg(Reg::Class);
     let one = scalar(
         name,

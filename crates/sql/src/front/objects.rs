@@ -275,7 +275,12 @@ impl Numbers {
 }
 
 /// Collations and their numbers.
-const COLLATIONS: [(&str, i64); 3] = [("default", 100), ("C", 950), ("POSIX", 951)];
+const COLLATIONS: [(&str, i64); 4] = [
+    ("default", 100),
+    ("C", 950),
+    ("POSIX", 951),
+    ("ucs_basic", 12_340),
+];
 
 /// Names and types that are the language's own.
 pub(super) struct Nothing;

@@ -33,7 +33,7 @@ pub(super) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<Recor
             ("form_of_use", "UTF8".to_owned()),
             ("default_collate_catalog", CATALOG.to_owned()),
             ("default_collate_schema", PG_CATALOG.to_owned()),
-            ("default_collate_name", "C".to_owned()),
+            ("default_collate_name", "ucs_basic".to_owned()),
         ]],
         "column_column_usage" => columns_of_columns(relations),
         "column_domain_usage" => columns_of_domains(relations),

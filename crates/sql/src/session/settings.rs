@@ -50,6 +50,18 @@ const FIXED: [(&str, &str); 12] = [
     ("xmloption", "content"),
 ];
 
+/// Those of them that tell of the server and are never set.
+const INTERNAL: [&str; 8] = [
+    "integer_datetimes",
+    "lc_collate",
+    "lc_ctype",
+    "max_identifier_length",
+    "max_index_keys",
+    "server_encoding",
+    "server_version",
+    "server_version_num",
+];
+
 /// Our own settings and the DataFusion options behind them.
 const OWN: [(&str, &str); 9] = [
     ("threads", "datafusion.execution.target_partitions"),
@@ -240,6 +252,11 @@ fn entries(state: &SessionState) -> Vec<ConfigEntry> {
         }
     }
     entries
+}
+
+/// Whether a setting tells of the server and is never set.
+pub(crate) fn is_internal(name: &str) -> bool {
+    INTERNAL.contains(&name)
 }
 
 /// Every setting and its value, sorted by name.

@@ -8,7 +8,7 @@ use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::known::{IDLE, Kind};
-use crate::session::{ClientSettings, all_settings};
+use crate::session::{ClientSettings, all_settings, is_internal};
 
 /// The one database.
 pub(super) const DATABASE: i64 = 5;
@@ -73,6 +73,7 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                 (100, "default", "d", -1),
                 (950, "C", "c", -1),
                 (951, "POSIX", "c", -1),
+                (12_340, "ucs_basic", "c", ENCODING),
             ] {
                 facts.add([
                     ("oid", number.into()),
@@ -84,8 +85,10 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                     ("collencoding", encoding.into()),
                 ]);
                 if provider == "c" {
-                    facts.also("collcollate", name.into());
-                    facts.also("collctype", name.into());
+                    // This one is the order of code points, which is that of bytes.
+                    let order = if name == "ucs_basic" { "C" } else { name };
+                    facts.also("collcollate", order.into());
+                    facts.also("collctype", order.into());
                 }
             }
         }
@@ -181,11 +184,15 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
             value if value.parse::<i64>().is_ok() => "integer",
             _ => "string",
         };
+        let context = match is_internal(&name) {
+            true => "internal",
+            false => "user",
+        };
         facts.add([
             ("name", name.into()),
             ("setting", value.into()),
             ("vartype", vartype.into()),
-            ("context", "user".into()),
+            ("context", context.into()),
             ("source", "default".into()),
         ]);
     }
