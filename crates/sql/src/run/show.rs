@@ -19,7 +19,7 @@ use crate::plan::files::open_all;
 use crate::plan::rows::{Values, batch};
 use crate::session::known::{IDLE, Known, find};
 use crate::session::{
-    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current,
+    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current, spelt,
 };
 use crate::types::sql_name;
 
@@ -76,12 +76,7 @@ impl Run<'_> {
             Some(value) => value,
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
-        // PostgreSQL spells a few with capitals.
-        const SPELT: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];
-        let spelt = SPELT
-            .into_iter()
-            .find(|spelt| spelt.eq_ignore_ascii_case(name));
-        let name = spelt.unwrap_or(name);
+        let name = spelt(name);
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
     }
 

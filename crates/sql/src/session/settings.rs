@@ -254,6 +254,14 @@ fn entries(state: &SessionState) -> Vec<ConfigEntry> {
     entries
 }
 
+/// The name of a setting as PostgreSQL spells it: a few with capitals.
+pub(crate) fn spelt(name: &str) -> &str {
+    const SPELT: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];
+    let mut all = SPELT.into_iter();
+    all.find(|spelt| spelt.eq_ignore_ascii_case(name))
+        .unwrap_or(name)
+}
+
 /// Whether a setting tells of the server and is never set.
 pub(crate) fn is_internal(name: &str) -> bool {
     INTERNAL.contains(&name)

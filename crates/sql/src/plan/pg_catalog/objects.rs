@@ -12,7 +12,9 @@ use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
-use crate::front::{columns_of_view, deparsed, type_of_stored, view_definitions};
+use crate::front::{
+    columns_of_view, deparsed, is_domain_over_arrays, type_of_stored, view_definitions,
+};
 use crate::names::{
     CATALOG, DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, PUBLIC as PUBLIC_NAME, shown_schema,
 };
@@ -583,6 +585,14 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
             let is_generated = column.as_ref().is_some_and(|column| column.generated);
             let has_default = column.as_ref().and_then(default).is_some();
             let nullable = column.as_ref().is_none_or(|column| column.nullable);
+            // A domain has none of its own, whatever it is over.
+            let is_domain = column.as_ref().is_some_and(|column| {
+                let known = column
+                    .declared
+                    .and_then(|id| relations.snapshot.type_by_id(id));
+                known.is_some_and(|(_, _, known)| is_domain_over_arrays(known))
+            });
+            let dimensions = i64::from(matches!(kind, Type::Array(_)) && !is_domain);
             facts.add([
                 ("attrelid", one.number.into()),
                 ("attname", name.as_str().into()),
@@ -607,7 +617,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attbyval", placed(number).0.into()),
                 ("attalign", placed(number).1.into()),
                 ("attcompression", "".into()),
-                ("attndims", i64::from(matches!(kind, Type::Array(_))).into()),
+                ("attndims", dimensions.into()),
                 ("attislocal", (!is_part).into()),
                 ("attinhcount", i64::from(is_part).into()),
                 (
@@ -615,6 +625,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                     collation_of(of_type(kind.innermost()).0).into(),
                 ),
                 ("attstattarget", (-1).into()),
+                ("attcacheoff", (-1).into()),
             ]);
         }
         let Some(table) = &one.table else { continue };
@@ -635,6 +646,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                     ("attcompression", "".into()),
                     ("attislocal", true.into()),
                     ("attstattarget", (-1).into()),
+                    ("attcacheoff", (-1).into()),
                 ]);
             }
         }

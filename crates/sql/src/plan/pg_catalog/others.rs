@@ -8,7 +8,7 @@ use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::known::{IDLE, Kind};
-use crate::session::{ClientSettings, all_settings, is_internal};
+use crate::session::{ClientSettings, all_settings, is_internal, spelt};
 
 /// The one database.
 pub(super) const DATABASE: i64 = 5;
@@ -148,7 +148,7 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
         };
         let said = if known.is_idle() { IDLE } else { "" };
         let mut row: Vec<(&'static str, Fact)> = vec![
-            ("name", known.name.into()),
+            ("name", spelt(known.name).into()),
             ("setting", value.into()),
             ("vartype", known.vartype().into()),
             ("context", "user".into()),
@@ -189,7 +189,7 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
             false => "user",
         };
         facts.add([
-            ("name", name.into()),
+            ("name", spelt(&name).into()),
             ("setting", value.into()),
             ("vartype", vartype.into()),
             ("context", context.into()),

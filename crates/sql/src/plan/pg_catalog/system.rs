@@ -302,6 +302,7 @@ fn attributes(facts: &mut Facts) {
                     .into(),
                 ),
                 ("attstattarget", (-1).into()),
+                ("attcacheoff", (-1).into()),
             ]);
         }
     }
