@@ -394,7 +394,11 @@ impl Binder<'_> {
                 let values = self.positional(written)?;
                 match values.as_slice() {
                     [value] => {
-                        let name = value.ty.standard_name();
+                        let domain = self.domain_of_cast(written.positional.first())?;
+                        let name = match domain {
+                            Some(domain) => domain.shown(),
+                            None => value.ty.standard_name(),
+                        };
                         let literal = Expr::text(&name, Type::Unknown);
                         // Without a catalog, types have names only.
                         self.coerce(literal, &Type::Reg(Reg::Type), Coercion::Explicit)
