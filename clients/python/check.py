@@ -122,6 +122,18 @@ class Psycopg(unittest.TestCase):
                 cursor.execute("SELECT array_agg(name ORDER BY k) FROM few", binary=binary)
                 self.assertEqual(cursor.fetchone(), (["a", "b c", None],))
 
+    def test_lists_of_objects(self):
+        # In binary an object is its number: psycopg has no values for it.
+        with self.connection.cursor() as cursor:
+            said = "SELECT ARRAY['pg_class'::regclass, NULL], ARRAY['int4'::regtype], ROW('pg_class'::regclass)"
+            for binary, objects, types in [
+                (False, ["pg_class", None], ["integer"]),
+                (True, [b"\x00\x00\x04\xeb", None], [b"\x00\x00\x00\x17"]),
+            ]:
+                cursor.execute(said, binary=binary)
+                self.assertEqual([column.type_code for column in cursor.description], [2210, 2211, 2249])
+                self.assertEqual(cursor.fetchone(), (objects, types, ("pg_class",)))
+
     def test_pipelines(self):
         with self.connection.pipeline(), self.connection.cursor() as cursor:
             for number in range(10):

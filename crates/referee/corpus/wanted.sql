@@ -87,8 +87,6 @@ SELECT 'varchar'::regtype;
 SELECT '_text'::regtype;
 SELECT 'int[]'::regtype;
 SELECT 23::regtype, 'bool'::regtype::oid, 1043::oid::regtype::text, 0::regtype;
-SELECT pg_collation_for('a'::text), pg_collation_for('a' COLLATE "C"), pg_collation_for('x');
-SELECT pg_collation_for(1);
 SELECT txid_current() > 0, pg_typeof(txid_current())::text, txid_current_if_assigned() IS NULL;
 SELECT obj_description(0, 'pg_class'), col_description(0, 1), shobj_description(0, 'pg_database'), obj_description(0);
 SELECT pg_get_userbyid(0) LIKE 'unknown%', pg_get_viewdef(0), pg_get_indexdef(0), pg_get_constraintdef(0), pg_get_functiondef(0), pg_get_ruledef(0), pg_get_triggerdef(0), pg_get_expr(NULL, 0);

@@ -27,7 +27,7 @@ oids! {
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 49] = [
+const ARRAYS: [(Oid, u32, &str); 51] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -69,6 +69,8 @@ const ARRAYS: [(Oid, u32, &str); 49] = [
     (Oid::OID, 1028, "BIGINT[]"),
     (Oid::INTERVAL, 1187, "INTERVAL[]"),
     (Oid::TIMETZ, 1270, "TEXT[]"),
+    (Oid::REGPROCEDURE, 2207, "TEXT[]"),
+    (Oid::REGCOLLATION, 4192, "TEXT[]"),
     (Oid::REGCLASS, 2210, "TEXT[]"),
     (Oid::REGTYPE, 2211, "TEXT[]"),
     (Oid::RECORD, 2287, "TEXT[]"),
@@ -201,6 +203,12 @@ impl Oid {
             Self::REGCOLLATION,
         ]
         .contains(&self)
+    }
+
+    /// Whether it is that of arrays of such numbers.
+    pub(crate) fn is_array_of_objects(self) -> bool {
+        let mut all = ARRAYS.iter();
+        all.any(|(element, number, _)| *number == self.0 && element.is_object())
     }
 
     /// The type that values of an Arrow type have.

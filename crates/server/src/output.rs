@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Cells, Error, Inet, Result, Styles, money, said_type};
+use freestone::{Arrays, Cells, Error, Inet, Result, Styles, element_type, money, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -144,9 +144,13 @@ pub(crate) fn agreed(
     }
 }
 
-/// Whether a column has the names of objects such as tables.
+/// Whether a column has the names of objects such as tables, or arrays of them.
 pub(crate) fn names_objects(field: &Field) -> bool {
-    *field.data_type() == DataType::Utf8View && Oid::of_field(field).is_object()
+    let oid = Oid::of_field(field);
+    match element_type(field.data_type()) {
+        Some(element) => *element == DataType::Utf8View && oid.is_array_of_objects(),
+        None => *field.data_type() == DataType::Utf8View && oid.is_object(),
+    }
 }
 
 /// The type that stands for others of the same number.

@@ -16,6 +16,7 @@ use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
 use crate::functions::extremes::extreme;
+use crate::functions::objects::{has_names, with_names};
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
     resolve_operator,
@@ -385,11 +386,19 @@ impl Binder<'_> {
             {
                 self.now(name, written)?
             }
+            "pg_collation_for" => match written.positional.as_slice() {
+                [value] => self.collation_of(value)?,
+                _ => return Ok(None),
+            },
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 match values.as_slice() {
                     [value] => {
-                        let name = value.ty.standard_name();
+                        let domain = self.domain_of_cast(written.positional.first())?;
+                        let name = match domain {
+                            Some(domain) => domain.shown(),
+                            None => value.ty.standard_name(),
+                        };
                         let literal = Expr::text(&name, Type::Unknown);
                         // Without a catalog, types have names only.
                         self.coerce(literal, &Type::Reg(Reg::Type), Coercion::Explicit)
@@ -663,11 +672,20 @@ impl Binder<'_> {
             parameters.push(parameter.clone());
         }
         by_names(function, &mut parameters);
+        let declared = function.parameters.iter();
+        let declared = declared
+            .map(Some)
+            .chain(std::iter::repeat(function.variadic.as_ref()));
+        for (parameter, declared) in parameters.iter_mut().zip(declared) {
+            if is_made_of_texts(&resolved.returns) && declared.is_some_and(Type::is_pseudo) {
+                *parameter = with_names(parameter);
+            }
+        }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&parameters) {
-            let how = match argument.ty {
-                Type::Reg(_) => Coercion::Explicit,
-                _ => Coercion::Implicit,
+            let how = match has_names(&argument.ty) {
+                true => Coercion::Explicit,
+                false => Coercion::Implicit,
             };
             converted.push(self.coerce(argument, to, how)?);
         }
@@ -1169,7 +1187,10 @@ impl Binder<'_> {
         }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {
-            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            converted.push(match is_made_of_texts(&resolved.returns) && has_names(to) {
+                true => self.coerce(argument, &with_names(to), Coercion::Explicit)?,
+                false => self.coerce(argument, to, Coercion::Implicit)?,
+            });
         }
         if written.distinct {
             if converted.is_empty() {
@@ -1646,6 +1667,39 @@ impl<'a> Written<'a> {
         }
         Ok(())
     }
+}
+
+impl Binder<'_> {
+    /// The name of the collation of a value, as SQL writes it: texts have one, and a literal that
+    /// is of no type has none.
+    fn collation_of(&mut self, value: &Ast) -> Result<Expr> {
+        let mut written = value;
+        while let Ast::Nested(inner) = written {
+            written = inner;
+        }
+        let ty = self.bind_expr(value)?.ty;
+        let said = match written {
+            Ast::Collate { collation, .. } => parts(collation)?.pop().unwrap_or_default(),
+            _ if *ty.innermost() == Type::Name => "C".to_owned(),
+            _ => "default".to_owned(),
+        };
+        match ty.innermost().category() {
+            Category::String => Ok(Expr::text(&format!("\"{said}\""), Type::Text)),
+            _ if matches!((&ty, written), (Type::Unknown, Ast::Collate { .. })) => {
+                Ok(Expr::text(&format!("\"{said}\""), Type::Text))
+            }
+            _ if ty == Type::Unknown => Ok(Expr::null(Type::Text)),
+            _ => {
+                let message = format!("collations are not supported by type {}", ty.base());
+                Err(Error::new("42804", message))
+            }
+        }
+    }
+}
+
+/// Whether a result has the texts of values in it: objects in them are given by their names.
+fn is_made_of_texts(returns: &Type) -> bool {
+    matches!(returns, Type::Text | Type::Json | Type::Jsonb)
 }
 
 /// Where a function takes values of any type, objects are given by their names.

@@ -9,7 +9,7 @@ use super::Binder;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::is_small;
 use crate::functions::kernel::{Call, Column as Values, Kernel, repeated};
-use crate::functions::objects::object_cast;
+use crate::functions::objects::{has_names, object_cast, with_names};
 use crate::functions::{
     Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type, scalar,
 };
@@ -96,10 +96,7 @@ impl Binder<'_> {
     /// The cast between two types in a context.
     fn cast(&self, from: &Type, to: &Type, how: Coercion) -> Result<Cast> {
         let (base, target) = (from.base(), to.base());
-        let objects = || {
-            let named = matches!(base.innermost(), Type::Reg(_));
-            (named || matches!(target.innermost(), Type::Reg(_))).then(|| self.catalog.objects())
-        };
+        let objects = || (has_names(&base) || has_names(&target)).then(|| self.catalog.objects());
         let objects = objects().and_then(|objects| object_cast(&objects, &base, &target));
         let known = if objects.is_some() {
             objects.map(|cast| match *from {
@@ -287,22 +284,18 @@ impl Binder<'_> {
 
     /// A plan whose columns are as clients are shown them: objects by their names.
     pub(super) fn by_names(&mut self, plan: Plan) -> Result<Plan> {
-        let named = |ty: &Type| matches!(ty.innermost(), Type::Reg(_));
         let columns = plan.columns();
-        if !columns.iter().any(|column| named(&column.ty)) {
+        if !columns.iter().any(|column| has_names(&column.ty)) {
             return Ok(plan);
         }
         let mut items = Vec::with_capacity(columns.len());
         for column in columns {
             let value = column.reference();
-            if !named(&column.ty) {
+            if !has_names(&column.ty) {
                 items.push((column, value));
                 continue;
             }
-            let text = match &column.ty {
-                Type::Array(_) => Type::Text.array(),
-                _ => Type::Text,
-            };
+            let text = with_names(&column.ty);
             let value = self.coerce(value, &text, Coercion::Explicit)?;
             items.push((self.column(column.name, text), value));
         }

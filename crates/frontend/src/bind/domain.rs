@@ -47,6 +47,12 @@ pub(super) struct Written {
 }
 
 impl Written {
+    /// Its name as it is shown.
+    pub(super) fn shown(&self) -> String {
+        let array = if self.name.of_elements { "[]" } else { "" };
+        format!("{}{array}", self.domain.name)
+    }
+
     /// The domain as that of a field.
     pub(super) fn of_field(self) -> FieldDomain {
         self.name
@@ -97,9 +103,17 @@ impl Binder<'_> {
         name: &str,
         first: Option<&&Ast>,
     ) -> Result<Option<Written>> {
-        if !name.ends_with("_populate_record") && !name.ends_with("_populate_recordset") {
-            return Ok(None);
+        match name.ends_with("_populate_record") || name.ends_with("_populate_recordset") {
+            true => self.domain_of_cast(first),
+            false => Ok(None),
         }
+    }
+
+    /// The domain, or the arrays of one, that an expression casts to.
+    ///
+    /// # Errors
+    /// Errors of the catalog while it reads the domain.
+    pub(super) fn domain_of_cast(&self, first: Option<&&Ast>) -> Result<Option<Written>> {
         let mut first = first.copied();
         while let Some(Ast::Nested(within)) = first {
             first = Some(within);

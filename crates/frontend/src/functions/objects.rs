@@ -13,16 +13,19 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Int16Array, Int32Array, Int64Array, ListArray, StringViewArray,
+    StructArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 
+use super::casts::converted;
 use super::kernel::{Call, Column, I32, I64, Kernel, Str, f1, repeated};
 use super::keywords::WORDS;
+use super::resolve::cast_between;
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::{Arrays, Bounds, Maker};
-use crate::types::{Reg, Type};
+use crate::types::{Fields, Reg, Type};
 
 /// What there is besides the language, by numbers and names.
 pub trait Objects: Send + Sync {
@@ -432,9 +435,92 @@ fn position(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     Ok(Arc::new(found.collect::<Int32Array>()))
 }
 
-/// The cast between a text and a number that is shown by a name, or arrays of these.
+/// Whether values of a type are numbers that are shown by names, or have such in them.
+pub fn has_names(ty: &Type) -> bool {
+    match ty {
+        Type::Reg(_) => true,
+        Type::Array(element) => has_names(element),
+        Type::Record(fields) => fields.iter().any(|(_, ty)| has_names(ty)),
+        _ => false,
+    }
+}
+
+/// A type with texts in the place of numbers that are shown by names.
+#[must_use]
+pub fn with_names(ty: &Type) -> Type {
+    match ty {
+        Type::Reg(_) => Type::Text,
+        Type::Array(element) => with_names(element).array(),
+        Type::Record(fields) if has_names(ty) => {
+            let texts = fields.iter();
+            let texts = texts.map(|(name, ty)| (name.clone(), with_names(ty)));
+            let texts = texts.collect::<Fields>();
+            Type::Record(match fields.name() {
+                Some(name) => texts.with_name(name, fields.number()),
+                None => texts,
+            })
+        }
+        other => other.clone(),
+    }
+}
+
+/// Values of a type with names in the place of numbers that are shown by them.
+fn named_values(objects: &dyn Objects, ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
+    let missing = || Error::internal(format!("{ty} is read in {}", array.data_type()));
+    match ty {
+        Type::Reg(kind) => {
+            let numbers = array.as_primitive_opt::<Int64Type>().ok_or_else(missing)?;
+            let names = numbers.iter();
+            let names = names.map(|number| Some(named(objects, *kind, number?)));
+            Ok(Arc::new(names.collect::<StringViewArray>()))
+        }
+        Type::Array(element) if has_names(element) => {
+            let arrays = Arrays::of(array)?;
+            let values = named_values(objects, element, arrays.values())?;
+            arrays.with_values(values, array.nulls().cloned())
+        }
+        Type::Record(fields) if has_names(ty) => {
+            let record = array.as_struct_opt().ok_or_else(missing)?;
+            let DataType::Struct(shown) = with_names(ty).arrow() else {
+                return Err(missing());
+            };
+            let columns = record.columns().iter().zip(fields.iter());
+            let columns = columns.map(|(column, (_, ty))| named_values(objects, ty, column));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let record = StructArray::try_new(shown, columns, record.nulls().cloned());
+            Ok(Arc::new(record.map_err(|_| missing())?))
+        }
+        _ => Ok(Arc::clone(array)),
+    }
+}
+
+/// The cast of arrays and records with numbers that are shown by names to those with the names,
+/// or to their text.
+fn nested_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cast> {
+    let shown = with_names(from);
+    if *to != shown && (!to.is_string() || cast_between(&shown, to).is_none()) {
+        return None;
+    }
+    let (objects, ty, to_type) = (Arc::clone(objects), from.clone(), to.clone());
+    let kernel: Kernel = Arc::new(move |call, columns| {
+        let column = columns.first().ok_or_else(short)?;
+        let values = named_values(objects.as_ref(), &ty, &column.array)?;
+        let values = converted(call, values, &shown, &to_type)?;
+        Ok(spread(column, values, call.rows))
+    });
+    let function = scalar("cast", std::slice::from_ref(from), to.clone(), kernel);
+    Some(Cast {
+        context: Context::Assignment,
+        function: Some(Arc::new(function.stable())),
+    })
+}
+
+/// The cast between a text and a number that is shown by a name, or arrays and records with these.
 pub fn object_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cast> {
     let is_text = |ty: &Type| ty.is_string() || *ty == Type::Unknown;
+    if !matches!(from, Type::Reg(_)) && has_names(from) {
+        return nested_cast(objects, from, to);
+    }
     let kernel: Kernel = match (from.innermost(), to.innermost()) {
         (text, Type::Reg(kind)) if is_text(text) => {
             let (objects, kind) = (Arc::clone(objects), *kind);

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
 use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
-use crate::plan::pg_catalog::{self, objects, procedures, routines};
+use crate::plan::pg_catalog::{self, objects, procedures, routines, system};
 use crate::plan::relations::Relations;
 use crate::plan::updatable;
 use crate::session::{PG_TEMP, has_function, has_rows};
@@ -331,10 +331,9 @@ pub(super) fn functions(
             vec![scalar("pg_tablespace_location", &[Oid], Text, kernel).stable()]
         }
         "pg_describe_object" => {
-            let all = identified(relations)?;
-            let kernel = f3::<I64, I64, I32, Opt<Str>>(move |class, object, _| {
-                let found = all.get(&(class, object));
-                Ok(found.map(|one| format!("{} {}", one.kind, described_object(one))))
+            let all = super::told_objects::ToldObjects::of(relations, numbers())?;
+            let kernel = f3::<I64, I64, I32, Opt<Str>>(move |class, object, part| {
+                Ok(all.told(class, object, part.into()))
             });
             let parameters = [Oid, Oid, Int4];
             vec![scalar("pg_describe_object", &parameters, Text, kernel).stable()]
@@ -530,8 +529,8 @@ pub(super) fn functions(
                 .filter(|(_, one)| one.aggregation.is_none())
                 .filter_map(|(schema, one)| {
                     let text = match whole {
-                        true => Some(routines::definition(schema, &one)),
-                        false => routines::sql_body(&one),
+                        true => Some(routines::definition(relations, schema, &one)),
+                        false => routines::sql_body(relations, &one),
                     };
                     Some((routines::number(schema, &one), text?))
                 })
@@ -592,10 +591,6 @@ pub(super) fn functions(
                 )
                 .stable(),
             ]
-        }
-        "pg_collation_for" => {
-            let kernel = f0::<Str>(|_| Ok("\"default\"".to_owned()));
-            vec![any("pg_collation_for", Text, kernel)]
         }
         "pg_postmaster_start_time" | "pg_conf_load_time" => {
             use freestone_frontend::functions::kernel::Stamp;
@@ -836,7 +831,11 @@ fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
     let none = name == "pg_indexes_size";
     let bytes = pairs.map(|(of, bytes)| (number(of), if none { 0 } else { number(bytes) }));
     let bytes: HashMap<i64, i64> = bytes.collect();
-    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| Ok(bytes.get(&of).copied()));
+    // The catalog's own relations have no rows on disk.
+    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| {
+        let known = bytes.get(&of).copied();
+        Ok(known.or_else(|| system::numbered(of).map(|_| 0)))
+    });
     let class = Type::Reg(Reg::Class);
     let one = scalar(
         name,

@@ -13,6 +13,7 @@ mod functions;
 mod names;
 mod objects;
 mod session;
+mod told_objects;
 
 use std::sync::Arc;
 

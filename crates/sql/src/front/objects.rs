@@ -13,15 +13,17 @@ use freestone_storage::UserTypeKind;
 use super::names::Names;
 use super::session_of;
 use crate::error::Result;
-use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema};
+use crate::names::{
+    DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, meant_schema, named, quoted, shown_schema,
+};
 use crate::plan::information_schema;
 use crate::plan::pg_catalog::objects::{
     composite_number, relation_numbers, row_type_number, schema_number, type_number,
     view_row_number,
 };
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
-use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines};
-use crate::plan::relations::Relations;
+use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines, system};
+use crate::plan::relations::{Relations, query_of_view};
 use crate::session::PG_TEMP;
 use crate::statement::parse_one;
 
@@ -103,7 +105,8 @@ impl Numbers {
             all.types.insert(number + 1, format!("{shown}[]"));
             all.types.insert(*number, shown);
         }
-        for name in snapshot.schemas().chain([PG_CATALOG, INFORMATION_SCHEMA]) {
+        let system = [PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA];
+        for name in snapshot.schemas().chain(system) {
             let number = schema_number(relations, name);
             all.schemas.insert(number, shown_schema(name).to_owned());
         }
@@ -219,7 +222,8 @@ impl Numbers {
         let own = all.find(|(_, known)| (0..=1).contains(&(number - **known)));
         match own {
             Some(((_, name), known)) => Some(self.own_type(None, name) == Some(*known)),
-            None => (formatted(number, None) != "???").then_some(number > 0),
+            None if formatted(number, None) != "???" => Some(number > 0),
+            None => system::row_type_numbered(number).map(|(schema, ..)| schema == PG_CATALOG),
         }
     }
 
@@ -227,7 +231,10 @@ impl Numbers {
     pub(super) fn type_name(&self, number: i64, modifier: Option<i64>) -> String {
         match self.types.get(&number) {
             Some(name) => name.clone(),
-            None => formatted(number, modifier),
+            None => match formatted(number, modifier) {
+                unknown if unknown == "???" => shown_row_type(number).unwrap_or(unknown),
+                known => known,
+            },
         }
     }
 
@@ -242,6 +249,14 @@ impl Numbers {
         };
         let (schema, name) = split(element);
         let of = |name: &str| self.own_type(schema.as_deref(), name);
+        // The catalog's own relations come before others of their names.
+        let system = match schema.as_deref() {
+            None => system::row_type_named(PG_CATALOG, &name),
+            Some(schema) => system::row_type_named(schema, &name),
+        };
+        if let Some((row, array)) = system {
+            return Some(if is_array { array } else { row });
+        }
         let number = of(&name);
         let array = || name.strip_prefix('_').and_then(of).map(|number| number + 1);
         number
@@ -260,7 +275,12 @@ impl Numbers {
 }
 
 /// Collations and their numbers.
-const COLLATIONS: [(&str, i64); 3] = [("default", 100), ("C", 950), ("POSIX", 951)];
+const COLLATIONS: [(&str, i64); 4] = [
+    ("default", 100),
+    ("C", 950),
+    ("POSIX", 951),
+    ("ucs_basic", 12_340),
+];
 
 /// Names and types that are the language's own.
 pub(super) struct Nothing;
@@ -290,6 +310,16 @@ fn split(text: &str) -> (Option<String>, String) {
         }
         Err(_) => (None, text.to_owned()),
     }
+}
+
+/// The name of the type of the rows of a relation of the catalog, or of their arrays.
+fn shown_row_type(number: i64) -> Option<String> {
+    let (schema, name, is_array) = system::row_type_numbered(number)?;
+    let array = if is_array { "[]" } else { "" };
+    Some(match schema {
+        PG_CATALOG => format!("{name}{array}"),
+        schema => format!("{schema}.{name}{array}"),
+    })
 }
 
 /// The type of a text.
@@ -447,11 +477,10 @@ fn bound_columns(
     schema: &str,
     name: &str,
 ) -> Result<Vec<(String, Type)>> {
-    let Some(view) = relations.snapshot.view(schema, name) else {
+    let Some(query) = query_of_view(&relations.snapshot, schema, name) else {
         return Ok(Vec::new());
     };
-    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.query.sql)?
-    else {
+    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&query.sql)? else {
         return Err(crate::Error::internal("a view that is no query"));
     };
     let session = Arc::new(session_of(relations));

@@ -6,7 +6,7 @@ use crate::names::{CATALOG, shown_schema};
 use crate::plan::pg_catalog::PG_CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::{Begun, ClientSettings, current, listed};
+use crate::session::{Begun, ClientSettings, PG_TEMP, current, listed};
 
 /// Settings and the time of a statement.
 pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
@@ -38,11 +38,11 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
         session_user: session_user.unwrap_or(own.session_user),
         user: user.clone().unwrap_or(own.user),
         database: CATALOG.to_owned(),
-        search_path: match relations.path() {
-            Some(_) => {
-                let path = listed(&setting("search_path").unwrap_or_default());
+        search_path: match setting("search_path").map(|path| listed(&path)) {
+            Some(path) if relations.path().is_some() || path.iter().any(|name| name == PG_TEMP) => {
                 let path = path.into_iter().map(|schema| match schema.as_str() {
                     "$user" => user.clone().unwrap_or_default(),
+                    PG_TEMP => relations.own_schema().unwrap_or_default(),
                     _ => schema,
                 });
                 let known = |schema: &String| {
@@ -52,7 +52,7 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
                 path.map(|schema| shown_schema(&schema).to_owned())
                     .collect()
             }
-            None => own.search_path,
+            _ => own.search_path,
         },
     }
 }

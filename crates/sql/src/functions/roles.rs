@@ -17,8 +17,10 @@ use datafusion::logical_expr::{
 use freestone_storage::{Catalog, Object, Privileges, RoleId, Snapshot};
 
 use crate::error::{Error, Result};
-use crate::names::{meant_schema, named};
-use crate::plan::pg_catalog::{object_numbered, schema_numbered};
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, meant_schema, named};
+use crate::plan::pg_catalog::{
+    PG_CATALOG, object_numbered, schema_numbered, system, system_schema,
+};
 use crate::plan::relations::unknown_table;
 use crate::rights::{Identity, Rights};
 
@@ -106,14 +108,12 @@ impl RoleFunction {
         if self.name == "pg_has_role" {
             return Ok(Some(rights.holds(self.role(about)?)));
         }
-        // Everybody reads the catalog, and nobody makes anything in it.
-        if let ("has_schema_privilege", Given::Text(name)) = (self.name, about)
-            && ["pg_catalog", "information_schema"].contains(&name.as_str())
-        {
-            let mut words = asked.split(',');
-            return Ok(Some(
-                words.any(|word| word.trim().eq_ignore_ascii_case("usage")),
-            ));
+        if let Some(is_open) = self.of_catalog(about) {
+            let mut any = false;
+            for word in asked.split(',') {
+                any |= may_in_catalog(&rights, self.name, is_open, word)?;
+            }
+            return Ok(Some(any));
         }
         let object = match self.name {
             "has_schema_privilege" => self.schema(about)?,
@@ -127,6 +127,38 @@ impl RoleFunction {
             any |= holds(&rights, &object, word)?;
         }
         Ok(Some(any))
+    }
+
+    /// Whether a schema or a relation of the catalog itself is everybody's to read; `None` for
+    /// others.
+    fn of_catalog(&self, given: &Given) -> Option<bool> {
+        if self.name == "has_schema_privilege" {
+            let name = match given {
+                Given::Number(number) => system_schema(*number)?,
+                Given::Text(name) => name,
+            };
+            return match name {
+                PG_CATALOG | INFORMATION_SCHEMA => Some(true),
+                PG_TOAST => Some(false),
+                _ => None,
+            };
+        }
+        match given {
+            Given::Number(number) => {
+                let (schema, name) = system::numbered(*number)?;
+                system::is_open(schema, name)
+            }
+            Given::Text(text) => {
+                let name = named(text).ok()?;
+                match name.schema.as_str() {
+                    // Names without a schema are looked up in the catalog first.
+                    DEFAULT_SCHEMA if !text.contains('.') => {
+                        system::is_open(PG_CATALOG, &name.name)
+                    }
+                    schema => system::is_open(schema, &name.name),
+                }
+            }
+        }
     }
 
     fn role(&self, given: &Given) -> Result<RoleId> {
@@ -181,6 +213,24 @@ impl RoleFunction {
     }
 }
 
+/// Whether a privilege is among some rights to a schema or a relation of the catalog itself.
+fn may_in_catalog(rights: &Rights, function: &str, is_open: bool, word: &str) -> Result<bool> {
+    let word = word.trim().to_uppercase();
+    let (right, option) = match word.strip_suffix(" WITH GRANT OPTION") {
+        Some(right) => (right, true),
+        None => (word.as_str(), false),
+    };
+    let reads = match function {
+        "has_schema_privilege" => "USAGE",
+        _ => "SELECT",
+    };
+    if !["RULE", "TRIGGER", "MAINTAIN"].contains(&right) && Privileges::named(right).is_none() {
+        let message = format!("unrecognized privilege type: \"{word}\"");
+        return Err(Error::new("22023", message));
+    }
+    Ok(right != "RULE" && (rights.is_superuser() || is_open && !option && right == reads))
+}
+
 /// Whether a privilege, as it is written, is among some rights.
 fn holds(rights: &Rights, object: &Object, word: &str) -> Result<bool> {
     let word = word.trim().to_uppercase();
@@ -188,6 +238,10 @@ fn holds(rights: &Rights, object: &Object, word: &str) -> Result<bool> {
         Some(word) => (word.to_owned(), true),
         None => (word, false),
     };
+    // PostgreSQL had this one.
+    if word == "RULE" {
+        return Ok(false);
+    }
     if ["TRIGGER", "MAINTAIN"].contains(&word.as_str()) {
         return Ok(rights.owns(object));
     }

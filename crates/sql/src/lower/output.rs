@@ -26,6 +26,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::functions::Session;
 use freestone_frontend::functions::arrays::casts::output as written;
+use freestone_frontend::functions::objects::{has_names, with_names};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{self, Arrays};
 use freestone_frontend::values::Numeric;
@@ -149,7 +150,7 @@ pub(crate) fn shown_batch(
 ) -> Result<Option<RecordBatch>> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for (name, ty, values) in columns {
-        let known = *values.data_type() == ty.arrow() && !matches!(ty.innermost(), Type::Reg(_));
+        let known = *values.data_type() == ty.arrow() && !has_names(ty);
         if !known || matches!(ty, Type::Array(_)) {
             return Ok(None);
         }
@@ -217,8 +218,6 @@ fn said(ty: &Type) -> HashMap<String, String> {
     }
     let said = match shown {
         Type::Record(_) => format!("record{brackets}"),
-        // The names of objects in an array are texts for clients.
-        Type::Reg(_) if !brackets.is_empty() => Type::Text.array().to_string(),
         _ => ty.to_string(),
     };
     let mut all = HashMap::from([(TYPE_KEY.to_owned(), said)]);
@@ -276,9 +275,10 @@ fn kind(ty: &Type) -> DataType {
         | Type::Multirange(_) => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
-            let fields = fields.iter();
+            // Objects in records are told by their names.
+            let fields = fields.iter().map(|(name, ty)| (name, with_names(ty)));
             let fields =
-                fields.map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
+                fields.map(|(name, ty)| Field::new(name, kind(&ty), true).with_metadata(said(&ty)));
             DataType::Struct(fields.collect::<Fields>())
         }
         other => other.arrow(),

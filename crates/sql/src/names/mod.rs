@@ -44,6 +44,9 @@ pub(crate) fn meant_schema(schema: &str) -> &str {
 /// The schema that describes the others.
 pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
+/// The schema of PostgreSQL's rows that are too long for their table's file.
+pub(crate) const PG_TOAST: &str = "pg_toast";
+
 /// A table's or view's full name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {

@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::keywords::{
     RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER, RESERVED_FOR_TABLE_ALIAS,
     RESERVED_FOR_TABLE_FACTOR,
 };
+use freestone_frontend::functions::is_unreserved;
 
 /// What PostgreSQL reserves, and what the parser reads as something else than a name.
 const RESERVED: [&str; 103] = [
@@ -129,9 +130,10 @@ static ALL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     words.chain(RESERVED.map(str::to_owned)).collect()
 });
 
-/// Whether `name`, in lower case, needs double quotes to be a name anywhere.
+/// Whether `name`, in lower case, needs double quotes to be a name anywhere, or has them where
+/// PostgreSQL writes it: it does so with all words that are not free in each place.
 pub(super) fn is_reserved(name: &str) -> bool {
-    ALL.contains(name)
+    ALL.contains(name) || !is_unreserved(name)
 }
 
 #[cfg(test)]

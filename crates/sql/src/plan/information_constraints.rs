@@ -11,15 +11,6 @@ use crate::error::Result;
 use crate::front::{declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
 
-/// Their names.
-pub(super) const NAMES: [&str; 5] = [
-    "check_constraints",
-    "constraint_column_usage",
-    "key_column_usage",
-    "referential_constraints",
-    "table_constraints",
-];
-
 /// A constraint of a table.
 struct Constraint<'a> {
     schema: &'a str,

@@ -10,30 +10,12 @@ use freestone_storage::{Object, Privileges, RoleId, UserTypeKind};
 use super::information_schema::Described;
 use super::pg_catalog::objects::{described, relation_numbers};
 use super::pg_catalog::types::{formatted, short_name};
-use super::pg_catalog::{PG_CATALOG, routines, tables_read_by};
+use super::pg_catalog::{PG_CATALOG, read_by_default, routines, tables_read_by};
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
 use crate::front::{Numbers, declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
-
-/// Their names.
-pub(super) const NAMES: [&str; 14] = [
-    "attributes",
-    "character_sets",
-    "column_domain_usage",
-    "column_privileges",
-    "constraint_table_usage",
-    "domain_constraints",
-    "domains",
-    "element_types",
-    "parameters",
-    "role_column_grants",
-    "routine_privileges",
-    "routines",
-    "usage_privileges",
-    "view_table_usage",
-];
 
 /// A row: names of columns and texts.
 type Row = Vec<(&'static str, String)>;
@@ -51,8 +33,9 @@ pub(super) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<Recor
             ("form_of_use", "UTF8".to_owned()),
             ("default_collate_catalog", CATALOG.to_owned()),
             ("default_collate_schema", PG_CATALOG.to_owned()),
-            ("default_collate_name", "C".to_owned()),
+            ("default_collate_name", "ucs_basic".to_owned()),
         ]],
+        "column_column_usage" => columns_of_columns(relations),
         "column_domain_usage" => columns_of_domains(relations),
         "column_privileges" | "role_column_grants" => columns_granted(relations),
         "constraint_table_usage" => tables_of_constraints(relations),
@@ -141,6 +124,33 @@ fn constraints_of_domains(relations: &Relations<'_>) -> Vec<Row> {
                 ("is_deferrable", "NO".to_owned()),
                 ("initially_deferred", "NO".to_owned()),
             ]);
+        }
+    }
+    rows
+}
+
+/// The columns that generated columns are computed from, as far as their tables are one's own.
+fn columns_of_columns(relations: &Relations<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let rights = relations.own_rights();
+    let tables = relations.snapshot.all_tables();
+    for (schema, table) in tables.filter(|(_, table)| rights.owns(&table.id.into())) {
+        for (column, at) in table.schema.declared().iter().zip(0..) {
+            if !column.generated {
+                continue;
+            }
+            for read in read_by_default(table, at) {
+                let Some(read) = table.schema.columns.get(read) else {
+                    continue;
+                };
+                rows.push(vec![
+                    ("table_catalog", CATALOG.to_owned()),
+                    ("table_schema", schema.to_owned()),
+                    ("table_name", table.name.clone()),
+                    ("column_name", read.name.clone()),
+                    ("dependent_column", column.name.clone()),
+                ]);
+            }
         }
     }
     rows

@@ -25,14 +25,15 @@ use super::information_constraints;
 use super::information_others;
 use super::pg_catalog::objects::described;
 use super::pg_catalog::types::{of_type, short_name};
-use super::pg_catalog::{PG_CATALOG, typed};
+use super::pg_catalog::{PG_CATALOG, system, typed};
 use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use super::updatable::{self, CheckOption};
 use crate::error::Result;
 use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored, view_definitions};
-use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
+use crate::names::{CATALOG, INFORMATION_SCHEMA, PG_TOAST, shown_schema};
+use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.
@@ -170,7 +171,8 @@ fn schemata(relations: &Relations<'_>) -> Result<Batch> {
     let rights = relations.own_rights();
     let mut names: Vec<&str> = relations.snapshot.schemas().collect();
     names.retain(|name| rights.sees(&Object::schema(name)));
-    names.push(INFORMATION_SCHEMA);
+    names.extend([INFORMATION_SCHEMA, PG_CATALOG]);
+    names.extend(rights.is_superuser().then_some(PG_TOAST));
     names.sort_unstable();
     batch(vec![
         ("catalog_name", text(names.iter().map(|_| CATALOG))),
@@ -189,19 +191,25 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
             rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
         }
     }
-    let own = ["columns", "schemata", "sequences", "tables", "views"];
-    let others = information_constraints::NAMES
-        .into_iter()
-        .chain(information_others::NAMES);
-    for name in own.into_iter().chain(others) {
-        rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
+    let is_superuser = relations.own_rights().is_superuser();
+    for (schema, name, is_view) in system::listed() {
+        if is_superuser || system::is_open(schema, name) == Some(true) {
+            let kind = if is_view { "VIEW" } else { "BASE TABLE" };
+            rows.push((schema.to_owned(), name.to_owned(), kind));
+        }
     }
     rows.sort();
     batch(vec![
         ("table_catalog", text(rows.iter().map(|_| CATALOG))),
         ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
         ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
-        ("table_type", text(rows.iter().map(|row| row.2))),
+        (
+            "table_type",
+            text(rows.iter().map(|row| match temporary_schema(&row.0) {
+                true => "LOCAL TEMPORARY",
+                false => row.2,
+            })),
+        ),
         (
             "is_insertable_into",
             text(rows.iter().map(|row| {

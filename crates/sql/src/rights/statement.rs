@@ -98,6 +98,8 @@ pub(crate) enum RoleStatement {
         members: Vec<RoleName>,
         admin: bool,
         only_option: bool,
+        /// ALTER GROUP … ADD or DROP USER.
+        of_group: bool,
     },
     Owner {
         kind: Kind,

@@ -33,7 +33,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         ("ALTER", ..) if is_role => {
             skip(parser, 2);
-            alter(parser)?
+            alter(parser, second == "GROUP")?
         }
         ("DROP", ..) if is_role => {
             skip(parser, 2);
@@ -95,7 +95,7 @@ fn create(parser: &mut Parser<'_>, user: bool) -> Read<RoleStatement> {
     }
 }
 
-fn alter(parser: &mut Parser<'_>) -> Read<RoleStatement> {
+fn alter(parser: &mut Parser<'_>, group: bool) -> Read<RoleStatement> {
     if word(parser, 0).as_deref() == Some("ALL") {
         return Ok(unsupported(parser, "ALTER ROLE ALL"));
     }
@@ -103,6 +103,18 @@ fn alter(parser: &mut Parser<'_>) -> Read<RoleStatement> {
     if takes(parser, &["RENAME", "TO"]) {
         let to = fold(&parser.parse_identifier()?);
         return Ok(RoleStatement::Rename { name, to });
+    }
+    for grant in [true, false] {
+        if group && takes(parser, &[if grant { "ADD" } else { "DROP" }, "USER"]) {
+            return Ok(RoleStatement::Membership {
+                grant,
+                roles: vec![name],
+                members: role_names(parser)?,
+                admin: false,
+                only_option: false,
+                of_group: true,
+            });
+        }
     }
     for set in [true, false] {
         if takes(parser, &[if set { "SET" } else { "RESET" }]) {
@@ -139,8 +151,20 @@ fn read_options(
     options: &mut Vec<RoleOption>,
 ) -> Read<Option<RoleStatement>> {
     takes(parser, &["WITH"]);
+    let mut said: Vec<String> = Vec::new();
     while let Some(next) = word(parser, 0) {
         skip(parser, 1);
+        // What an attribute is and what it is not are one option.
+        let about = match next.as_str() {
+            "ENCRYPTED" => continue,
+            "USER" => "ROLE",
+            other => other.strip_prefix("NO").unwrap_or(other),
+        };
+        if said.iter().any(|known| known == about) {
+            let message = "conflicting or redundant options";
+            return Err(ParserError::ParserError(message.to_owned()));
+        }
+        said.push(about.to_owned());
         options.push(match next.as_str() {
             "LOGIN" => RoleOption::Login(true),
             "NOLOGIN" => RoleOption::Login(false),
@@ -149,7 +173,6 @@ fn read_options(
             "INHERIT" => RoleOption::Inherit(true),
             "NOINHERIT" => RoleOption::Inherit(false),
             "NOCREATEDB" | "NOCREATEROLE" | "NOREPLICATION" | "NOBYPASSRLS" => RoleOption::Nothing,
-            "ENCRYPTED" => continue,
             "PASSWORD" if takes(parser, &["NULL"]) => RoleOption::Password(None),
             "PASSWORD" => RoleOption::Password(Some(parser.parse_literal_string()?)),
             "CONNECTION" => {

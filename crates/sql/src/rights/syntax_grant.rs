@@ -129,5 +129,6 @@ fn membership(
         members,
         admin,
         only_option,
+        of_group: false,
     })
 }

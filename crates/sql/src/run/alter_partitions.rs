@@ -382,7 +382,7 @@ impl Run<'_> {
 }
 
 /// An index of another table over the columns of the same names.
-fn same_index<'a>(
+pub(crate) fn same_index<'a>(
     schema: &TableSchema,
     index: &IndexDefinition,
     other: &'a TableSchema,

@@ -519,7 +519,7 @@ pub(super) fn check_bytewise(collation: &ObjectName) -> Result<()> {
 const SYSTEM_COLUMNS: [&str; 5] = ["ctid", "xmin", "xmax", "cmin", "cmax"];
 
 /// The columns that an expression reads.
-pub(super) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {
+pub(crate) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {
     let mut columns = Vec::new();
     let _: ControlFlow<()> = visit_expressions(expr, |part| {
         let ident = match part {

@@ -22,9 +22,15 @@ impl Run<'_> {
                 self.edit(|edit| self.grant(edit, *grant, (privileges, on), roles))?;
                 if *grant { "GRANT" } else { "REVOKE" }
             }
-            RoleStatement::Membership { grant, .. } => {
+            RoleStatement::Membership {
+                grant, of_group, ..
+            } => {
                 self.edit(|edit| self.membership(edit, statement))?;
-                if *grant { "GRANT ROLE" } else { "REVOKE ROLE" }
+                match (of_group, grant) {
+                    (true, _) => "ALTER ROLE",
+                    (false, true) => "GRANT ROLE",
+                    (false, false) => "REVOKE ROLE",
+                }
             }
             RoleStatement::Owner {
                 kind,
@@ -94,6 +100,7 @@ impl Run<'_> {
             members,
             admin,
             only_option,
+            of_group: _,
         } = statement
         else {
             return Err(Error::internal("no membership"));

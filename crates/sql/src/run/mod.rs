@@ -98,8 +98,10 @@ use crate::session::{Outcome, PreparedKeys, Session};
 use crate::statement::{Statement, changing_query};
 use crate::utility::Utility;
 
+pub(crate) use alter_partitions::same_index;
 pub(crate) use by_keys::bound_by_keys;
 pub(crate) use comment::commented;
+pub(crate) use declare::columns_in;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 pub(crate) use materialized::{may_change, may_read};

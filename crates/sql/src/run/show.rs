@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::{
-    ContextModifier, Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn,
-    Statement as Ast, Value,
+    ContextModifier, DateTimeField, Expr, Interval as Span, ObjectName, Reset, ResetStatement, Set,
+    ShowStatementIn, Statement as Ast, Value,
 };
+use freestone_frontend::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 use freestone_storage::{Catalog, Object, Privileges, Table};
 
 use super::Run;
@@ -18,7 +19,7 @@ use crate::plan::files::open_all;
 use crate::plan::rows::{Values, batch};
 use crate::session::known::{IDLE, Known, find};
 use crate::session::{
-    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current,
+    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current, spelt,
 };
 use crate::types::sql_name;
 
@@ -75,12 +76,7 @@ impl Run<'_> {
             Some(value) => value,
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
-        // PostgreSQL spells a few with capitals.
-        const SPELT: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];
-        let spelt = SPELT
-            .into_iter()
-            .find(|spelt| spelt.eq_ignore_ascii_case(name));
-        let name = spelt.unwrap_or(name);
+        let name = spelt(name);
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
     }
 
@@ -229,7 +225,10 @@ impl Run<'_> {
         let list = LISTS.contains(&name.as_str());
         let words: Vec<String> = values
             .iter()
-            .map(|value| word(value, list))
+            .map(|value| match (set, value) {
+                (Set::SetTimeZone { .. }, Expr::Interval(span)) => hours_of(span),
+                (_, value) => word(value, list),
+            })
             .collect::<Result<_>>()?;
         let is_default = |value: &Expr| matches!(value, Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"));
         let value = match (values, words.as_slice()) {
@@ -285,6 +284,41 @@ fn setting_named(name: &ObjectName) -> String {
         None => part.to_string().to_lowercase(),
     });
     parts.collect::<Vec<_>>().join(".")
+}
+
+/// The hours of SET TIME ZONE INTERVAL.
+fn hours_of(span: &Span) -> Result<String> {
+    use DateTimeField::{Hour, Minute};
+    let (first, last) = match (&span.leading_field, &span.last_field) {
+        (None, None) => (SpanField::Year, SpanField::Second),
+        (Some(Hour), None) => (SpanField::Hour, SpanField::Hour),
+        (Some(Minute), None) => (SpanField::Minute, SpanField::Minute),
+        (Some(Hour), Some(Minute)) => (SpanField::Hour, SpanField::Minute),
+        _ => {
+            let message = "time zone interval must be HOUR or HOUR TO MINUTE";
+            return Err(Error::new("42601", message));
+        }
+    };
+    let fields = SpanFields {
+        first,
+        last,
+        decimals: None,
+    };
+    let text = word(&span.value, false)?;
+    let read = read_interval(&text, IntervalStyle::Postgres, fields)?;
+    let read = fields.restrict(read)?;
+    let refuse = |what: &str| {
+        let message = "invalid value for parameter \"TimeZone\"";
+        Error::new("22023", format!("{message}: \"INTERVAL '{text}'\""))
+            .with_detail(format!("Cannot specify {what} in time zone interval."))
+    };
+    if read.months != 0 {
+        return Err(refuse("months"));
+    }
+    if read.days != 0 {
+        return Err(refuse("days"));
+    }
+    Ok((read.micros as f64 / 3_600_000_000.0).to_string())
 }
 
 /// A setting's value as written: a string, a number or a bare word. Names of lists have

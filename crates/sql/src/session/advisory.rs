@@ -36,6 +36,16 @@ pub(crate) struct Mode {
     pub(crate) in_transaction: bool,
 }
 
+/// A lock that a session has or waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedLock {
+    pub(crate) key: Key,
+    /// The number of the session among those of the database.
+    pub(crate) session: u64,
+    pub(crate) shared: bool,
+    pub(crate) granted: bool,
+}
+
 /// How often a session has a lock.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -157,6 +167,34 @@ impl HeldLocks {
     /// Whether one has.
     pub(crate) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// The locks of the database that sessions have or wait for.
+    pub(crate) fn listed(&self) -> Vec<ListedLock> {
+        let state = self.all.state.lock();
+        let mut listed = Vec::new();
+        for (key, holders) in &state.held {
+            for (session, counts) in holders {
+                let held = [(counts.is_alone(), false), (counts.is_shared(), true)];
+                for (_, shared) in held.into_iter().filter(|(is_held, _)| *is_held) {
+                    listed.push(ListedLock {
+                        key: *key,
+                        session: *session,
+                        shared,
+                        granted: true,
+                    });
+                }
+            }
+        }
+        for (session, (key, shared)) in &state.waiting {
+            listed.push(ListedLock {
+                key: *key,
+                session: *session,
+                shared: *shared,
+                granted: false,
+            });
+        }
+        listed
     }
 
     /// Takes a lock if nobody is in the way.

@@ -70,7 +70,8 @@ pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, PlannedFor, lasting}
 pub use prepared::Prepared;
 pub(crate) use prepared::{PreparedKeys, PreparedStatements, executed};
 pub(crate) use settings::{
-    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
+    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, is_internal, of_all,
+    option_of, spelt,
 };
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
 use freestone_frontend::functions::objects::Objects;
+use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{Reg, Type, formatted};
 
 use super::Session;
@@ -32,15 +33,21 @@ impl Session {
 }
 
 impl ObjectNumbers {
-    /// The numbers, as BIGINT, of a column of names; 0 for an object that is gone. `said` is the
+    /// The numbers, as BIGINT, of a column of names or of arrays of them; 0 for an object that is gone. `said` is the
     /// type that the column's field says, such as `regclass`.
     ///
     /// # Errors
     /// `XX000` if the column does not hold texts.
     pub fn of(&self, said: &str, names: &ArrayRef) -> Result<ArrayRef> {
+        let other = || Error::internal(format!("{said} in {}", names.data_type()));
+        if let Some(element) = said.strip_suffix("[]") {
+            let arrays = Arrays::read(names).ok_or_else(other)?;
+            let numbers = self.of(element, arrays.values())?;
+            return Ok(arrays.with_values(numbers, names.nulls().cloned())?);
+        }
         let (Some(Type::Reg(kind)), Some(names)) = (formatted(said), names.as_string_view_opt())
         else {
-            return Err(Error::internal(format!("{said} in {}", names.data_type())));
+            return Err(other());
         };
         let numbers = names.iter().map(|name| Some(self.number(kind, name?)));
         Ok(Arc::new(numbers.collect::<Int64Array>()))

@@ -50,6 +50,18 @@ const FIXED: [(&str, &str); 12] = [
     ("xmloption", "content"),
 ];
 
+/// Those of them that tell of the server and are never set.
+const INTERNAL: [&str; 8] = [
+    "integer_datetimes",
+    "lc_collate",
+    "lc_ctype",
+    "max_identifier_length",
+    "max_index_keys",
+    "server_encoding",
+    "server_version",
+    "server_version_num",
+];
+
 /// Our own settings and the DataFusion options behind them.
 const OWN: [(&str, &str); 9] = [
     ("threads", "datafusion.execution.target_partitions"),
@@ -169,6 +181,10 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
         return Err(refuse(&value, why));
     }
+    let value = match name == "timezone" {
+        true => datetime::shown_zone(&value),
+        false => value,
+    };
     if option == MOVER && value != "running" && value != "paused" {
         return Err(refuse(&value, "give 'running' or 'paused'"));
     }
@@ -236,6 +252,19 @@ fn entries(state: &SessionState) -> Vec<ConfigEntry> {
         }
     }
     entries
+}
+
+/// The name of a setting as PostgreSQL spells it: a few with capitals.
+pub(crate) fn spelt(name: &str) -> &str {
+    const SPELT: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];
+    let mut all = SPELT.into_iter();
+    all.find(|spelt| spelt.eq_ignore_ascii_case(name))
+        .unwrap_or(name)
+}
+
+/// Whether a setting tells of the server and is never set.
+pub(crate) fn is_internal(name: &str) -> bool {
+    INTERNAL.contains(&name)
 }
 
 /// Every setting and its value, sorted by name.

@@ -84,3 +84,37 @@ fn locks_of_a_transaction() {
     a.run("DISCARD PLANS; ROLLBACK; SELECT pg_advisory_lock(8); DISCARD ALL");
     assert_eq!(free(8), "true");
 }
+
+#[test]
+fn the_catalog_lists_locks_and_who_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = two(&folder);
+    let listed = "SELECT classid, objid, objsubid, mode, granted, virtualtransaction
+                  FROM pg_locks ORDER BY granted DESC, objid, mode";
+    assert!(b.rows_of_one_engine(listed).is_empty());
+    a.run("SELECT pg_advisory_lock(1), pg_advisory_lock(1), pg_advisory_lock_shared(7, 2)");
+    let own = ["0|1|1|ExclusiveLock|true|1/0", "7|2|2|ShareLock|true|1/0"];
+    assert_eq!(b.rows_of_one_engine(listed), own);
+    assert_eq!(a.rows_of_one_engine(listed), own);
+    std::thread::scope(|scope| {
+        let waits = scope
+            .spawn(|| a.run("SELECT pg_advisory_unlock(1), pg_sleep(0.2), pg_advisory_lock(9)"));
+        b.run("SELECT pg_advisory_lock(9)");
+        let mut rows = b.rows_of_one_engine(listed);
+        while rows.len() < 4 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            rows = b.rows_of_one_engine(listed);
+        }
+        assert_eq!(
+            rows,
+            [
+                "0|1|1|ExclusiveLock|true|1/0",
+                "7|2|2|ShareLock|true|1/0",
+                "0|9|1|ExclusiveLock|true|2/0",
+                "0|9|1|ExclusiveLock|false|1/0",
+            ]
+        );
+        b.run("SELECT pg_advisory_unlock(9)");
+        waits.join().unwrap();
+    });
+}

@@ -334,7 +334,7 @@ fn indexes_tell_their_columns_as_lists() {
         ["b|1", "a|2"]
     );
     assert_eq!(
-        sql.rows("SELECT c.relname, pg_catalog.pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c WHERE relkind = 'r' ORDER BY 1"),
+        sql.rows("SELECT c.relname, pg_catalog.pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c WHERE relkind = 'r' AND oid >= 16384 ORDER BY 1"),
         ["v|false", "w|true"]
     );
     sql.run("CREATE VIEW seen AS SELECT a FROM w");
@@ -511,7 +511,7 @@ fn the_catalog_tells_of_classes_casts_and_operators() {
         (
             "SELECT (pg_identify_object('pg_class'::regclass, 't'::regclass, 0)).identity, \
           pg_describe_object('pg_class'::regclass, 't'::regclass, 0)",
-            "public.t|table public.t",
+            "public.t|table t",
         ),
         (
             "SELECT count(*) > 0, bool_and(age(xmin) >= 0), bool_and(xmin::varchar::bigint > 2) FROM pg_class",
@@ -555,7 +555,7 @@ fn the_catalog_tells_the_conditions_of_partitions() {
     );
     assert_eq!(
         sql.rows(
-            "SELECT relname, pg_get_partition_constraintdef(oid) FROM pg_class WHERE relkind = 'r' ORDER BY 1"
+            "SELECT relname, pg_get_partition_constraintdef(oid) FROM pg_class WHERE relkind = 'r' AND oid >= 16384 ORDER BY 1"
         ),
         [
             "l1|((k IS NOT NULL) AND (k = 'a'::text))",

@@ -22,8 +22,22 @@ fn the_catalog_tells_names_and_no_more() {
     let sequences = "SELECT sequence_name FROM information_schema.sequences ORDER BY 1";
     assert_eq!(nobody.rows(sequences), [""; 0]);
     assert_eq!(owner.rows(sequences), ["numbers", "sevens"]);
+    for closed in ["pg_authid", "pg_shadow"] {
+        let passwords = format!("SELECT count(*) > 0 FROM {closed}");
+        assert_eq!(nobody.state(&passwords), "42501");
+        assert_eq!(owner.one(&passwords), "true");
+        let right = format!("SELECT has_table_privilege('{closed}', 'select')");
+        assert_eq!(nobody.one(&right), "false");
+        assert_eq!(owner.one(&right), "true");
+    }
+    let open =
+        "SELECT has_table_privilege('pg_user', 'select'), has_table_privilege('pg_user', 'update')";
+    assert_eq!(nobody.one(open), "true|false");
     let schemas = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
-    assert_eq!(nobody.rows(schemas), ["information_schema", "public"]);
+    assert_eq!(
+        nobody.rows(schemas),
+        ["information_schema", "pg_catalog", "public"]
+    );
     assert!(nobody.rows("SHOW VIEWS").is_empty());
     owner.run(
         "GRANT USAGE ON SCHEMA vault TO nobody; GRANT USAGE ON SEQUENCE numbers TO nobody; \
@@ -32,7 +46,7 @@ fn the_catalog_tells_names_and_no_more() {
     assert_eq!(nobody.rows(sequences), ["numbers"]);
     assert_eq!(
         nobody.rows(schemas),
-        ["information_schema", "public", "vault"]
+        ["information_schema", "pg_catalog", "public", "vault"]
     );
     assert_eq!(nobody.rows(sizes), ["3.0|true|true"]);
     assert!(nobody.one(text).contains("FROM secret"));

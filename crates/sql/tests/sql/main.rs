@@ -19,6 +19,7 @@ mod bits;
 mod blocks;
 mod bulk;
 mod catalog;
+mod catalog_answers;
 mod change;
 mod clients;
 mod columns;

@@ -48,7 +48,7 @@ pub use span_read::{SpanField, SpanFields, read_interval};
 pub use span_write::write_interval;
 pub(crate) use words::{Unit, field, unit};
 pub use write::{write_date, write_stamp, write_stamp_tz, write_time, write_timetz};
-pub use zone::{Zone, zone_exists};
+pub use zone::{Zone, shown_zone, zone_exists};
 
 /// The order of numbers in a date such as `1/2/2003`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -70,6 +70,18 @@ pub fn zone_exists(name: &str) -> bool {
     Zone::of_setting(name).is_some()
 }
 
+/// A value of the setting `TimeZone` as it is shown: a number of hours is an offset of POSIX's
+/// form, such as `<-01:30>+01:30`, in which the second half has the other sign.
+pub fn shown_zone(name: &str) -> String {
+    match Zone::of_hours(name) {
+        Some(Zone::Fixed { east, name }) => {
+            let sign = if east < 0 { '+' } else { '-' };
+            format!("<{name}>{sign}{}", &name[1..])
+        }
+        _ => name.to_owned(),
+    }
+}
+
 /// Every zone by its name, with its abbreviation now, the seconds that it is east of UTC, and
 /// whether its clocks are ahead for the summer.
 pub fn zones_now() -> Vec<(String, String, i32, bool)> {
@@ -96,6 +108,12 @@ fn instant(utc: i64) -> Timestamp {
         utc -= ((utc - LAST) / CYCLE + 1) * CYCLE;
     }
     Timestamp::from_microsecond(utc).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Whether a text has only what a number is written with.
+fn is_plain(text: &str) -> bool {
+    let mut bytes = text.trim().bytes();
+    bytes.all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
 }
 
 impl Zone {
@@ -137,16 +155,18 @@ impl Zone {
 
     /// The zone of a value of the setting `TimeZone`: a name, or hours east of UTC.
     pub fn of_setting(name: &str) -> Option<Zone> {
-        let trimmed = name.trim();
-        if let Ok(hours) = trimmed.parse::<f64>()
-            && trimmed
-                .bytes()
-                .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
-        {
-            let east = hours * 3600.0;
-            return (east.abs() <= 168.0 * 3600.0).then(|| Zone::offset(east as i32));
-        }
-        Zone::find(name)
+        let is_number = name.trim().parse::<f64>().is_ok();
+        Zone::of_hours(name).or_else(|| match is_number && is_plain(name) {
+            true => None,
+            false => Zone::find(name),
+        })
+    }
+
+    /// The zone of a number of hours east of UTC.
+    fn of_hours(text: &str) -> Option<Zone> {
+        let hours = text.trim().parse::<f64>().ok();
+        let east = hours.filter(|_| is_plain(text))? * 3600.0;
+        (east.abs() <= 168.0 * 3600.0).then(|| Zone::offset(east as i32))
     }
 
     /// One offset with an abbreviation.

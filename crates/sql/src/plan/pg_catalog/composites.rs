@@ -58,6 +58,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attislocal", true.into()),
                 ("attcollation", collation_of(number).into()),
                 ("attstattarget", (-1).into()),
+                ("attcacheoff", (-1).into()),
             ]);
         }
     }

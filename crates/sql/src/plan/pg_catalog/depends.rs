@@ -86,7 +86,18 @@ pub(super) fn dependencies(relations: &Relations<'_>, facts: &mut Facts) {
                 }
             }
             if super::objects::default(column).is_some() {
-                add((DEFAULTS, default), (CLASSES, one.number, part), "a");
+                // A generated column goes with its expression, which reads others.
+                let kind = if column.generated { "i" } else { "a" };
+                add((DEFAULTS, default), (CLASSES, one.number, part), kind);
+            }
+            if column.generated {
+                for read in super::keys::read_by_default(table, part as usize - 1) {
+                    add(
+                        (DEFAULTS, default),
+                        (CLASSES, one.number, read as i64 + 1),
+                        "n",
+                    );
+                }
             }
         }
         for (class, object, part, kind) in super::keys::needed_columns(relations, table) {

@@ -182,12 +182,14 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         Type::Bool => Arc::new(BooleanArray::from_iter(
             facts.map(|fact| Some(matches!(fact, Some(Fact::Truth(true))))),
         )),
-        Type::Int2 => Arc::new(Int16Array::from_iter_values(
-            facts.map(|fact| number(fact) as i16),
-        )),
-        Type::Int4 => Arc::new(Int32Array::from_iter_values(
-            facts.map(|fact| number(fact) as i32),
-        )),
+        Type::Int2 => Arc::new(Int16Array::from_iter(facts.map(|fact| match fact {
+            Some(Fact::Null) => None,
+            fact => Some(number(fact) as i16),
+        }))),
+        Type::Int4 => Arc::new(Int32Array::from_iter(facts.map(|fact| match fact {
+            Some(Fact::Null) => None,
+            fact => Some(number(fact) as i32),
+        }))),
         Type::Int8 | Type::Oid | Type::Reg(_) => {
             Arc::new(Int64Array::from_iter(facts.map(|fact| match fact {
                 Some(Fact::Null) => None,

@@ -1,11 +1,13 @@
-//! `pg_cursors` and `pg_prepared_statements`: the cursors and prepared statements of a session.
+//! `pg_cursors`, `pg_prepared_statements` and `pg_locks`: the cursors and prepared statements of a
+//! session, and the locks of all.
 
 use std::sync::Weak;
 
 use super::facts::{Fact, Facts};
+use super::others::{DATABASE, process};
 use crate::front::Numbers;
 use crate::plan::relations::Relations;
-use crate::session::{Cursors, PreparedStatements};
+use crate::session::{Cursors, HeldLocks, Key, PreparedStatements};
 
 /// Cursors that are open.
 pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {
@@ -46,6 +48,38 @@ pub(super) fn statements(relations: &Relations<'_>, facts: &mut Facts) {
             ("parameter_types", Fact::from(types)),
             ("from_sql", true.into()),
             ("custom_plans", one.executions().into()),
+        ]);
+    }
+}
+
+/// Advisory locks that sessions have or wait for: there are no others, because rows are read
+/// without any.
+pub(super) fn locks(relations: &Relations<'_>, facts: &mut Facts) {
+    let held = relations.state.config().get_extension::<HeldLocks>();
+    for lock in held.iter().flat_map(|held| held.listed()) {
+        // PostgreSQL tells the halves of one number, or two numbers.
+        let (first, second, form) = match lock.key {
+            Key::One(number) => ((number >> 32) as u32, number as u32, 1),
+            Key::Two(first, second) => (first as u32, second as u32, 2),
+        };
+        let mode = match lock.shared {
+            true => "ShareLock",
+            false => "ExclusiveLock",
+        };
+        facts.add([
+            ("locktype", "advisory".into()),
+            ("database", DATABASE.into()),
+            ("relation", Fact::Null),
+            ("page", Fact::Null),
+            ("tuple", Fact::Null),
+            ("transactionid", Fact::Null),
+            ("classid", i64::from(first).into()),
+            ("objid", i64::from(second).into()),
+            ("objsubid", form.into()),
+            ("virtualtransaction", format!("{}/0", lock.session).into()),
+            ("pid", process().into()),
+            ("mode", mode.into()),
+            ("granted", lock.granted.into()),
         ]);
     }
 }

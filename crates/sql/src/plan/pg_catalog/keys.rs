@@ -15,9 +15,10 @@ use super::objects::{
 use super::types::of_stored;
 use super::{CLASSES, CONSTRAINTS};
 use crate::front::{declared_type, deparsed, pretty};
-use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
+use crate::names::{DEFAULT_SCHEMA, Name, meant_schema, quoted, shown_schema};
 use crate::plan::expression::{condition_of, parse_expr, printed};
 use crate::plan::relations::Relations;
+use crate::run::columns_in;
 
 /// Names of columns, as SQL lists them.
 fn listed(table: &Table, columns: &[usize]) -> String {
@@ -326,12 +327,33 @@ pub(super) fn needed_columns(relations: &Relations<'_>, table: &Table) -> Vec<Ne
                         .get(**at)
                         .is_some_and(|one| one.hidden.is_none())
                 };
-                let columns = index.columns.iter().filter(stored).map(|at| column(of, at));
+                let mut read: Vec<usize> = index.columns.iter().filter(stored).copied().collect();
+                // An index over expressions alone needs the table itself.
+                if read.is_empty() {
+                    all.push((CLASSES, number, (CLASSES, of, 0), "a"));
+                }
+                let hidden = index.columns.iter().filter(|at| !stored(at));
+                for at in hidden {
+                    read.extend(read_by_default(table, *at));
+                }
+                read.sort_unstable();
+                read.dedup();
+                let columns = read.iter().map(|at| column(of, at));
                 all.extend(columns.map(|part| (CLASSES, number, part, "a")));
             }
         }
     }
     all
+}
+
+/// The columns that the expression of a column reads, which is computed from others.
+pub(crate) fn read_by_default(table: &Table, at: usize) -> Vec<usize> {
+    let column = table.schema.columns.get(at);
+    let text = column.and_then(|column| column.default.as_deref());
+    let Some(expr) = text.and_then(|text| parse_expr(text).ok()) else {
+        return Vec::new();
+    };
+    columns_in(&expr, &table.schema, &Name::new("", ""))
 }
 
 /// Keys, checks and references.

@@ -20,12 +20,14 @@ mod others;
 pub(crate) mod procedures;
 mod roles;
 pub(crate) mod routines;
+pub(crate) mod system;
 pub(crate) mod types;
 
 use std::iter::repeat_n;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 
@@ -35,8 +37,9 @@ use facts::Facts;
 
 pub(crate) use classes::method_has;
 pub(crate) use depends::tables_read_by;
+pub(crate) use keys::read_by_default;
 pub(crate) use roles::number as role_number;
-pub(crate) use roles::{object_numbered, schema_numbered};
+pub(crate) use roles::{object_numbered, schema_numbered, system_schema};
 
 /// The schema.
 pub(crate) const PG_CATALOG: &str = "pg_catalog";
@@ -112,20 +115,33 @@ pub(crate) fn rows(
     let mut facts = Facts::default();
     fill(relations, name, &mut facts)?;
     let number = described(name).map_or(0, |(number, _)| number);
+    // Nobody asks for rows where only columns are looked for.
+    let describing = &relations.describing;
+    let is_described = describing.load(std::sync::atomic::Ordering::Relaxed);
+    let system = system::rows(name).filter(|_| !is_described);
+    let count = facts.len() + system.map_or(0, RecordBatch::num_rows);
     let fields = columns
         .iter()
         .map(|(name, ty)| Field::new(name, ty.arrow(), true));
     let schema = Schema::new(fields.collect::<Vec<_>>());
-    let arrays = columns.iter().map(|(column, ty)| match column.as_str() {
-        TABLE => Arc::new(Int64Array::from_iter_values(repeat_n(number, facts.len()))) as ArrayRef,
-        VERSION => {
-            let version = version_of(relations);
-            Arc::new(Int64Array::from_iter_values(repeat_n(version, facts.len()))) as ArrayRef
+    let arrays = columns.iter().map(|(column, ty)| {
+        let same = match column.as_str() {
+            TABLE => Some(number),
+            VERSION => Some(version_of(relations)),
+            _ => None,
+        };
+        if let Some(number) = same {
+            let numbers = Int64Array::from_iter_values(repeat_n(number, count));
+            return Ok(Arc::new(numbers) as ArrayRef);
         }
-        column => facts.column(column, ty),
+        let own = facts.column(column, ty);
+        match system.and_then(|system| system.column_by_name(column)) {
+            Some(system) => concat(&[&own, system]),
+            None => Ok(own),
+        }
     });
-    let arrays: Vec<ArrayRef> = arrays.collect();
-    let options = RecordBatchOptions::new().with_row_count(Some(facts.len()));
+    let arrays = arrays.collect::<std::result::Result<Vec<ArrayRef>, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(count));
     Ok(RecordBatch::try_new_with_options(
         Arc::new(schema),
         arrays,
@@ -206,6 +222,7 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_cast" => operators::casts(facts),
         "pg_operator" => operators::operators(facts),
         "pg_cursors" => kept::cursors(relations, facts),
+        "pg_locks" => kept::locks(relations, facts),
         "pg_prepared_statements" => kept::statements(relations, facts),
         "pg_aggregate" => routines::aggregates(relations, facts),
         "pg_enum" => types::labels(relations, facts),

@@ -4,18 +4,23 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, IndexKind, Object, PartitionBound, PartitionStrategy, Privileges, Sequence,
-    Table, TableId, TableSchema, TypeId,
+    Catalog, Column, IndexDefinition, IndexKind, Object, PartitionBound, PartitionStrategy,
+    Privileges, Sequence, Table, TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
 use super::facts::{Fact, Facts};
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
-use crate::front::{columns_of_view, deparsed, type_of_stored, view_definitions};
-use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
+use crate::front::{
+    columns_of_view, deparsed, is_domain_over_arrays, type_of_stored, view_definitions,
+};
+use crate::names::{
+    CATALOG, DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, PUBLIC as PUBLIC_NAME, shown_schema,
+};
 use crate::partition;
 use crate::plan::relations::Relations;
+use crate::run::same_index;
 use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
@@ -39,8 +44,13 @@ pub(crate) const SEQUENCES: i64 = 0xe000_0000;
 const VIEW_ROWS: i64 = 0x0800_0000;
 /// The default schema, as PostgreSQL numbers its own.
 pub(super) const PUBLIC: i64 = 2_200;
+/// The schemas of the catalog,
+pub(super) const SYSTEM: i64 = 11;
+pub(super) const INFORMATION: i64 = 13_000;
+/// and that of rows that are too long, which is empty here.
+pub(super) const TOAST: i64 = 99;
 /// Table access by heap, and by an index,
-const HEAP: i64 = 2;
+pub(super) const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
 /// and by one that blocks have no parts of.
 pub(super) const BRIN: i64 = 3580;
@@ -100,8 +110,9 @@ pub(crate) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
 
 pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
     match name {
-        PG_CATALOG => 11,
-        INFORMATION_SCHEMA => 13_000,
+        PG_CATALOG => SYSTEM,
+        INFORMATION_SCHEMA => INFORMATION,
+        PG_TOAST => TOAST,
         DEFAULT_SCHEMA | PUBLIC_NAME => PUBLIC,
         name => {
             let mut schemas = catalog.schemas();
@@ -113,12 +124,22 @@ pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
 /// All schemas.
 pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
     let own = relations.snapshot.schemas();
-    for name in own.chain([PG_CATALOG, INFORMATION_SCHEMA]) {
+    for name in own.chain([PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA]) {
         facts.add([
             ("oid", schema_number(relations, name).into()),
             ("nspname", shown_schema(name).into()),
             ("nspowner", owner(relations, &Object::schema(name)).into()),
-            ("nspacl", grants(relations, &Object::schema(name)).into()),
+            (
+                "nspacl",
+                match name {
+                    // Everybody reads these.
+                    PG_CATALOG | INFORMATION_SCHEMA => {
+                        vec![format!("{CATALOG}=UC/{CATALOG}"), format!("=U/{CATALOG}")]
+                    }
+                    name => grants(relations, &Object::schema(name)),
+                }
+                .into(),
+            ),
         ]);
     }
 }
@@ -296,7 +317,29 @@ pub(super) fn partitioned(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Partitions and the tables that they are of.
+/// The index of a partitioned table that an index of a partition is a part of.
+fn index_above<'a>(
+    part: &Table,
+    index: &IndexDefinition,
+    whole: &'a Table,
+) -> Option<&'a IndexDefinition> {
+    let names = |table: &Table, columns: &[usize]| -> Vec<String> {
+        let columns = table.schema.shown(columns);
+        columns.map(|column| column.name.clone()).collect()
+    };
+    let mut keys = part.schema.keys.iter();
+    let Some(key) = keys.find(|key| key.name == index.name) else {
+        return same_index(&part.schema, index, &whole.schema);
+    };
+    let columns = names(part, &key.columns);
+    let mut above = whole.schema.keys.iter();
+    let above = above
+        .find(|above| above.primary == key.primary && names(whole, &above.columns) == columns)?;
+    let mut indexes = whole.schema.indexes.iter();
+    indexes.find(|known| known.name == above.name)
+}
+
+/// Partitions and the tables that they are of, and the same of their indexes.
 pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
     for (_, table) in relations.snapshot.all_tables() {
         let of = table.schema.partition.as_ref();
@@ -306,6 +349,15 @@ pub(super) fn inherited(relations: &Relations<'_>, facts: &mut Facts) {
                 ("inhparent", table_number(parent).into()),
                 ("inhseqno", 1.into()),
             ]);
+            for index in &table.schema.indexes {
+                if let Some(above) = index_above(table, index, parent) {
+                    facts.add([
+                        ("inhrelid", index_number(table, index.number).into()),
+                        ("inhparent", index_number(parent, above.number).into()),
+                        ("inhseqno", 1.into()),
+                    ]);
+                }
+            }
         }
     }
 }
@@ -401,7 +453,6 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("reltuples", rows.into()),
             ("relpages", (blocks as i64).into()),
             ("relbytes", (bytes as i64).into()),
-            ("reldefinition", text.unwrap_or_default().into()),
             ("relhasindex", is_indexed.into()),
             (
                 "relhastriggers",
@@ -417,12 +468,28 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 view.is_none_or(|view| view.populated).into(),
             ),
         ]);
+        if let Some(text) = text {
+            facts.also("reldefinition", text.into());
+        }
         if let Some(of) = schema.and_then(|schema| schema.partition.as_ref()) {
             facts.also("relpartbound", partition::shown(&of.bound).into());
         }
         let Some(table) = stored else { continue };
+        let parent = table.schema.partition.as_ref();
+        let parent = parent.and_then(|of| relations.snapshot.table_by_id(of.parent));
+        let parts = partition::partitions(&relations.snapshot, table);
         for index in &table.schema.indexes {
+            let is_part = parent.is_some_and(|whole| index_above(table, index, whole).is_some());
+            let has_parts = parts.iter().any(|(_, part)| {
+                let mut below = part.schema.indexes.iter();
+                below.any(|below| {
+                    let above = index_above(part, below, table);
+                    above.is_some_and(|above| above.number == index.number)
+                })
+            });
             facts.add([
+                ("relispartition", is_part.into()),
+                ("relhassubclass", has_parts.into()),
                 ("oid", index_number(table, index.number).into()),
                 ("relname", index.name.as_str().into()),
                 ("relnamespace", namespace.into()),
@@ -531,6 +598,14 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
             let is_generated = column.as_ref().is_some_and(|column| column.generated);
             let has_default = column.as_ref().and_then(default).is_some();
             let nullable = column.as_ref().is_none_or(|column| column.nullable);
+            // A domain has none of its own, whatever it is over.
+            let is_domain = column.as_ref().is_some_and(|column| {
+                let known = column
+                    .declared
+                    .and_then(|id| relations.snapshot.type_by_id(id));
+                known.is_some_and(|(_, _, known)| is_domain_over_arrays(known))
+            });
+            let dimensions = i64::from(matches!(kind, Type::Array(_)) && !is_domain);
             facts.add([
                 ("attrelid", one.number.into()),
                 ("attname", name.as_str().into()),
@@ -555,7 +630,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attbyval", placed(number).0.into()),
                 ("attalign", placed(number).1.into()),
                 ("attcompression", "".into()),
-                ("attndims", i64::from(matches!(kind, Type::Array(_))).into()),
+                ("attndims", dimensions.into()),
                 ("attislocal", (!is_part).into()),
                 ("attinhcount", i64::from(is_part).into()),
                 (
@@ -563,6 +638,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                     collation_of(of_type(kind.innermost()).0).into(),
                 ),
                 ("attstattarget", (-1).into()),
+                ("attcacheoff", (-1).into()),
             ]);
         }
         let Some(table) = &one.table else { continue };
@@ -583,6 +659,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                     ("attcompression", "".into()),
                     ("attislocal", true.into()),
                     ("attstattarget", (-1).into()),
+                    ("attcacheoff", (-1).into()),
                 ]);
             }
         }

@@ -8,10 +8,15 @@ use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::known::{IDLE, Kind};
-use crate::session::{ClientSettings, all_settings};
+use crate::session::{ClientSettings, all_settings, is_internal, spelt};
 
 /// The one database.
-const DATABASE: i64 = 5;
+pub(super) const DATABASE: i64 = 5;
+
+/// The number of the process, which is that of each of its sessions.
+pub(super) fn process() -> i64 {
+    i64::from(std::process::id() & 0x7fff_ffff)
+}
 
 /// UTF-8.
 const ENCODING: i64 = 6;
@@ -68,6 +73,7 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                 (100, "default", "d", -1),
                 (950, "C", "c", -1),
                 (951, "POSIX", "c", -1),
+                (12_340, "ucs_basic", "c", ENCODING),
             ] {
                 facts.add([
                     ("oid", number.into()),
@@ -79,8 +85,10 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                     ("collencoding", encoding.into()),
                 ]);
                 if provider == "c" {
-                    facts.also("collcollate", name.into());
-                    facts.also("collctype", name.into());
+                    // This one is the order of code points, which is that of bytes.
+                    let order = if name == "ucs_basic" { "C" } else { name };
+                    facts.also("collcollate", order.into());
+                    facts.also("collctype", order.into());
                 }
             }
         }
@@ -105,7 +113,7 @@ fn session(relations: &Relations<'_>, facts: &mut Facts) {
     facts.add([
         ("datid", DATABASE.into()),
         ("datname", CATALOG.into()),
-        ("pid", i64::from(std::process::id() & 0x7fff_ffff).into()),
+        ("pid", process().into()),
         (
             "usesysid",
             role.map_or(0, |role| super::role_number(role.id)).into(),
@@ -140,7 +148,7 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
         };
         let said = if known.is_idle() { IDLE } else { "" };
         let mut row: Vec<(&'static str, Fact)> = vec![
-            ("name", known.name.into()),
+            ("name", spelt(known.name).into()),
             ("setting", value.into()),
             ("vartype", known.vartype().into()),
             ("context", "user".into()),
@@ -176,11 +184,15 @@ fn settings(relations: &Relations<'_>, facts: &mut Facts) {
             value if value.parse::<i64>().is_ok() => "integer",
             _ => "string",
         };
+        let context = match is_internal(&name) {
+            true => "internal",
+            false => "user",
+        };
         facts.add([
-            ("name", name.into()),
+            ("name", spelt(&name).into()),
             ("setting", value.into()),
             ("vartype", vartype.into()),
-            ("context", "user".into()),
+            ("context", context.into()),
             ("source", "default".into()),
         ]);
     }

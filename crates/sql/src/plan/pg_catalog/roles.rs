@@ -1,11 +1,12 @@
 //! Roles, memberships, owners and grants.
 
-use freestone_storage::{Access, Catalog, Object, Privileges, Role, RoleId};
+use freestone_storage::{Access, Catalog, FIRST_ROLE, Object, Privileges, Role, RoleId};
 
-use super::facts::Facts;
-use super::objects::{SEQUENCES, VIEWS, numbered_schema, table_number};
+use super::PG_CATALOG;
+use super::facts::{Fact, Facts};
+use super::objects::{INFORMATION, SEQUENCES, SYSTEM, TOAST, VIEWS, numbered_schema, table_number};
 use crate::error::Result;
-use crate::names::DEFAULT_SCHEMA;
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST};
 use crate::plan::relations::Relations;
 
 /// What clients see of a password.
@@ -25,21 +26,34 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> 
         "pg_authid" => {
             relations.rights().superuser("read pg_authid")?;
             for (name, role) in relations.snapshot.roles().all() {
-                facts.add([
-                    ("oid", number(role.id).into()),
-                    ("rolname", name.into()),
-                    ("rolsuper", role.superuser.into()),
-                ]);
+                add_role(facts, &name, &role);
+            }
+        }
+        "pg_shadow" => {
+            relations.rights().superuser("read pg_shadow")?;
+            for (name, role) in relations.snapshot.roles().all() {
+                if role.login {
+                    add_user(facts, &name, &role);
+                }
             }
         }
         "pg_user" => {
             let all = relations.snapshot.roles().all();
             for (name, role) in all.into_iter().filter(|(_, role)| role.login) {
+                add_user(facts, &name, &role);
+                facts.also("passwd", HIDDEN.into());
+            }
+        }
+        "pg_group" => {
+            let all = relations.snapshot.roles().all();
+            for (name, group) in all.iter().filter(|(_, role)| !role.login) {
+                let members = all.values();
+                let members = members.filter(|role| role.member_of.contains_key(&group.id));
+                let members: Vec<i64> = members.map(|role| number(role.id)).collect();
                 facts.add([
-                    ("usename", name.into()),
-                    ("usesysid", number(role.id).into()),
-                    ("usesuper", role.superuser.into()),
-                    ("passwd", HIDDEN.into()),
+                    ("groname", name.as_str().into()),
+                    ("grosysid", number(group.id).into()),
+                    ("grolist", members.into()),
                 ]);
             }
         }
@@ -60,20 +74,43 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> 
     Ok(true)
 }
 
+/// A role with its attributes. The first one may do everything by name, others that are
+/// superusers may do it, too, as in PostgreSQL.
 fn add_role(facts: &mut Facts, name: &str, role: &Role) {
+    let is_first = role.id == FIRST_ROLE;
     facts.add([
         ("oid", number(role.id).into()),
         ("rolname", name.into()),
         ("rolsuper", role.superuser.into()),
         ("rolinherit", role.inherit.into()),
-        ("rolcreaterole", role.superuser.into()),
-        ("rolcreatedb", role.superuser.into()),
+        ("rolcreaterole", is_first.into()),
+        ("rolcreatedb", is_first.into()),
         ("rolcanlogin", role.login.into()),
         (
             "rolconnlimit",
             role.connections.map_or(-1, i64::from).into(),
         ),
+        ("rolvaliduntil", until(role)),
+        ("rolbypassrls", is_first.into()),
     ]);
+}
+
+/// A role that may connect.
+fn add_user(facts: &mut Facts, name: &str, role: &Role) {
+    let is_first = role.id == FIRST_ROLE;
+    facts.add([
+        ("usename", name.into()),
+        ("usesysid", number(role.id).into()),
+        ("usesuper", role.superuser.into()),
+        ("usecreatedb", is_first.into()),
+        ("usebypassrls", is_first.into()),
+        ("valuntil", until(role)),
+    ]);
+}
+
+/// Until when a password is good.
+fn until(role: &Role) -> Fact {
+    role.valid_until.map_or(Fact::Null, Fact::Number)
 }
 
 /// A role's number.
@@ -153,4 +190,14 @@ pub(crate) fn schema_numbered(catalog: &Catalog, number: i64) -> Option<Object> 
     let mut schemas = catalog.schemas();
     let found = schemas.find(|name| numbered_schema(catalog, name) == number);
     found.map(Object::schema)
+}
+
+/// The name of a schema of the catalog itself by its number.
+pub(crate) fn system_schema(number: i64) -> Option<&'static str> {
+    match number {
+        SYSTEM => Some(PG_CATALOG),
+        INFORMATION => Some(INFORMATION_SCHEMA),
+        TOAST => Some(PG_TOAST),
+        _ => None,
+    }
 }

@@ -12,6 +12,7 @@
 //! tree of them. A function that gets another name gets another number.
 
 use freestone_frontend::bind::FunctionName;
+use freestone_frontend::types::{Type, formatted};
 
 use super::facts::{Fact, Facts};
 use super::objects::{OWNER, schema_number};
@@ -94,9 +95,9 @@ pub(crate) fn result(routine: &Routine) -> String {
 }
 
 /// The body of a function that is no text; `None` of one that is.
-pub(crate) fn sql_body(routine: &Routine) -> Option<String> {
+pub(crate) fn sql_body(relations: &Relations<'_>, routine: &Routine) -> Option<String> {
     match (routine.is_query, routine.atomic) {
-        (false, _) => Some(format!("RETURN {}", routine.body)),
+        (false, _) => Some(format!("RETURN {}", returned(relations, routine))),
         (true, true) => {
             let all = statements(&routine.body).unwrap_or_default();
             let all: String = all.iter().map(|one| format!(" {one};\n")).collect();
@@ -106,8 +107,22 @@ pub(crate) fn sql_body(routine: &Routine) -> Option<String> {
     }
 }
 
+/// The expression of RETURN as PostgreSQL prints it; as it was written in a macro, or over types
+/// that were created.
+fn returned(relations: &Relations<'_>, routine: &Routine) -> String {
+    let columns = routine.parameters.iter().map(|parameter| {
+        let ty = formatted(parameter.ty.as_deref()?)?;
+        Some((parameter.name.clone().unwrap_or_default(), ty))
+    });
+    let columns: Option<Vec<(String, Type)>> = columns.collect();
+    match (columns, routine.returns.as_deref().and_then(formatted)) {
+        (Some(columns), Some(ty)) => deparsed(relations, &routine.body, &columns, Some(&ty)),
+        _ => routine.body.clone(),
+    }
+}
+
 /// The statement that would make a function.
-pub(crate) fn definition(schema: &str, routine: &Routine) -> String {
+pub(crate) fn definition(relations: &Relations<'_>, schema: &str, routine: &Routine) -> String {
     let name = format!("{}.{}", quoted(shown_schema(schema)), quoted(&routine.name));
     let arguments = arguments(routine, true);
     let returns = result(routine);
@@ -141,7 +156,7 @@ pub(crate) fn definition(schema: &str, routine: &Routine) -> String {
         text.push_str(&options);
         text.push('\n');
     }
-    match sql_body(routine) {
+    match sql_body(relations, routine) {
         Some(body) => text.push_str(&body),
         None => {
             let mut tag = "$function".to_owned();
@@ -224,7 +239,7 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
         if !defaults.is_empty() {
             facts.also("proargdefaults", defaults.join(", ").into());
         }
-        if let Some(body) = sql_body(&one) {
+        if let Some(body) = sql_body(relations, &one) {
             facts.also("prosqlbody", body.into());
         }
     }

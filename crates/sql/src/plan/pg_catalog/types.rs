@@ -396,7 +396,7 @@ pub(super) fn types(facts: &mut Facts) {
             ("typoutput", input_number("array", "out").into()),
             ("typreceive", input_number("array", "recv").into()),
             ("typsend", input_number("array", "send").into()),
-            ("typalign", "i".into()),
+            ("typalign", align_of_arrays(placed(number).1).into()),
             ("typstorage", "x".into()),
             ("typtypmod", (-1).into()),
             ("typcollation", collation.into()),
@@ -463,6 +463,11 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             "c" => (-1, "record"),
             _ => (size_of(base), "domain"),
         };
+        let align = match kind {
+            "e" => "i",
+            "c" => "d",
+            _ => placed(base).1,
+        };
         // A domain is written as the type that it is over.
         let base_name = short_name(base);
         let written = match (kind, &base_name) {
@@ -492,7 +497,7 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             ("typreceive", input_number(input, "recv").into()),
             ("typsend", input_number(written, "send").into()),
             ("typcollation", collation_of(base).into()),
-            ("typalign", "i".into()),
+            ("typalign", align.into()),
             ("typstorage", if size < 0 { "x" } else { "p" }.into()),
             ("typnotnull", (!nullable).into()),
             ("typbasetype", base.into()),
@@ -502,14 +507,28 @@ pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
             facts.also("typdefault", pretty(&default).into());
             facts.also("typdefaultbin", default.into());
         }
-        arrays_of(facts, (number, name), namespace, owner);
+        let align = align_of_arrays(align);
+        arrays_of(facts, (number, number + 1, name, align), namespace, owner);
+    }
+}
+
+/// Where arrays of values may begin that begin there.
+fn align_of_arrays(values: &str) -> &'static str {
+    match values {
+        "d" => "d",
+        _ => "i",
     }
 }
 
 /// The type of arrays of a type that users have made.
-fn arrays_of(facts: &mut Facts, (number, name): (i64, &str), namespace: i64, owner: i64) {
+fn arrays_of(
+    facts: &mut Facts,
+    (number, array, name, align): (i64, i64, &str, &str),
+    namespace: i64,
+    owner: i64,
+) {
     facts.add([
-        ("oid", (number + 1).into()),
+        ("oid", array.into()),
         ("typname", format!("_{name}").into()),
         ("typnamespace", namespace.into()),
         ("typowner", owner.into()),
@@ -523,7 +542,7 @@ fn arrays_of(facts: &mut Facts, (number, name): (i64, &str), namespace: i64, own
         ("typoutput", input_number("array", "out").into()),
         ("typreceive", input_number("array", "recv").into()),
         ("typsend", input_number("array", "send").into()),
-        ("typalign", "i".into()),
+        ("typalign", align.into()),
         ("typstorage", "x".into()),
         ("typtypmod", (-1).into()),
     ]);
@@ -549,28 +568,40 @@ pub(super) fn of_rows(relations: &Relations<'_>, facts: &mut Facts) {
     for (schema, name, object, (number, relation)) in tables.chain(views) {
         let namespace = schema_number(relations, schema);
         let owner = owner(relations, &object);
-        facts.add([
-            ("oid", number.into()),
-            ("typname", name.into()),
-            ("typnamespace", namespace.into()),
-            ("typowner", owner.into()),
-            ("typlen", (-1).into()),
-            ("typtype", "c".into()),
-            ("typcategory", "C".into()),
-            ("typisdefined", true.into()),
-            ("typdelim", ",".into()),
-            ("typrelid", relation.into()),
-            ("typarray", (number + 1).into()),
-            ("typinput", input_number("record", "in").into()),
-            ("typoutput", input_number("record", "out").into()),
-            ("typreceive", input_number("record", "recv").into()),
-            ("typsend", input_number("record", "send").into()),
-            ("typalign", "i".into()),
-            ("typstorage", "x".into()),
-            ("typtypmod", (-1).into()),
-        ]);
-        arrays_of(facts, (number, name), namespace, owner);
+        let numbers = (number, number + 1);
+        row_type(facts, numbers, (namespace, name), relation, owner);
     }
+}
+
+/// The type of the rows of a relation and that of their arrays, in a schema.
+pub(super) fn row_type(
+    facts: &mut Facts,
+    (number, array): (i64, i64),
+    (namespace, name): (i64, &str),
+    relation: i64,
+    owner: i64,
+) {
+    facts.add([
+        ("oid", number.into()),
+        ("typname", name.into()),
+        ("typnamespace", namespace.into()),
+        ("typowner", owner.into()),
+        ("typlen", (-1).into()),
+        ("typtype", "c".into()),
+        ("typcategory", "C".into()),
+        ("typisdefined", true.into()),
+        ("typdelim", ",".into()),
+        ("typrelid", relation.into()),
+        ("typarray", array.into()),
+        ("typinput", input_number("record", "in").into()),
+        ("typoutput", input_number("record", "out").into()),
+        ("typreceive", input_number("record", "recv").into()),
+        ("typsend", input_number("record", "send").into()),
+        ("typalign", "d".into()),
+        ("typstorage", "x".into()),
+        ("typtypmod", (-1).into()),
+    ]);
+    arrays_of(facts, (number, array, name, "d"), namespace, owner);
 }
 
 /// Labels of enumerations.
