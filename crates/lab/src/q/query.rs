@@ -10,7 +10,7 @@ use super::organisation::Stored;
 use super::output::{Answer, Output};
 use super::tables::TableKind;
 use crate::error::{Error, Result};
-use freestone_storage::block::Conditions;
+use freestone_storage::predicate::Conditions;
 use freestone_storage::predicate::{BoundPredicate, evaluate_leaf};
 use freestone_storage::scan::BATCH_ROWS;
 use freestone_storage::{

@@ -154,7 +154,7 @@ fn read_options(
     let mut said: Vec<String> = Vec::new();
     while let Some(next) = word(parser, 0) {
         skip(parser, 1);
-        // What an attribute is and what it is not are one option.
+        // An attribute and its negation are one option.
         let about = match next.as_str() {
             "ENCRYPTED" => continue,
             "USER" => "ROLE",

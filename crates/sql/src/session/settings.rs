@@ -50,7 +50,7 @@ const FIXED: [(&str, &str); 12] = [
     ("xmloption", "content"),
 ];
 
-/// Those of them that tell of the server and are never set.
+/// The settings among them that tell of the server and are never set.
 const INTERNAL: [&str; 8] = [
     "integer_datetimes",
     "lc_collate",

@@ -12,13 +12,13 @@
 //! | 2 | 62 | zero |
 //! | 64 | | csb, inverted: [`KeyShape::seal`]; bloom: the filter |
 
-use super::conditions::Conditions;
 use super::positions::ascending;
 use crate::codec::{CodeTest, Dense, DenseData, stored_value};
 use crate::error::{Error, Result};
 use crate::format::checksum;
 use crate::index::bloom::DEFAULT_RATE;
 use crate::index::{AnyCsb, Bloom, InvertedIndex, KeyInterval, KeyShape, KeyWidth, RawColumn};
+use crate::predicate::{Conditions, combined};
 use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
 use arrow_buffer::{Buffer, NullBuffer};
 use std::ops::Range;
@@ -31,6 +31,61 @@ enum Keys {
     Values = 1,
     Codes = 2,
     Hashes = 3,
+}
+
+/// The keys of `shape` that rows which meet conditions may have: those of the first columns that
+/// must equal something, and of a range of the next; with the number of
+/// columns that were used.
+fn intervals(
+    conditions: &Conditions<'_>,
+    shape: &KeyShape,
+    definition: &IndexDefinition,
+    schema: &TableSchema,
+) -> Option<(Vec<KeyInterval>, usize)> {
+    let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
+    let (mut used, mut sure) = (0, true);
+    let mut range = None;
+    for column in &definition.columns {
+        let equal = conditions.equal(*column);
+        match equal.and_then(|values| combined(&tuples, &values)) {
+            Some(more) => {
+                sure &= conditions.on(*column).count() == 1;
+                tuples = more;
+            }
+            None => {
+                range = conditions.range(*column, &mut sure);
+                used += usize::from(range.is_some());
+                break;
+            }
+        }
+        used += 1;
+    }
+    // Rows with a NULL in a key column that is not asked for have no entry.
+    let whole = definition.columns[used..]
+        .iter()
+        .all(|column| !schema.columns[*column].nullable);
+    if used == 0 || !whole {
+        return None;
+    }
+    let bounds = range
+        .as_ref()
+        .map(|(low, high)| (low.as_ref(), high.as_ref()));
+    let intervals = tuples
+        .iter()
+        .map(|tuple| Some(softened(shape.interval(tuple, bounds)?, sure)));
+    Some((intervals.collect::<Option<_>>()?, used))
+}
+
+/// An interval is exact only if the conditions it came from say it all.
+fn softened(interval: KeyInterval, sure: bool) -> KeyInterval {
+    match interval {
+        KeyInterval::Span { low, high, exact } => KeyInterval::Span {
+            low,
+            high,
+            exact: exact && sure,
+        },
+        KeyInterval::Empty => KeyInterval::Empty,
+    }
 }
 
 /// The columns that an index is built from.
@@ -266,7 +321,7 @@ impl BlockIndex {
         let Some(shape) = self.shape() else {
             return Ok(None);
         };
-        let Some((intervals, used)) = conditions.intervals(shape, definition, schema) else {
+        let Some((intervals, used)) = intervals(conditions, shape, definition, schema) else {
             return Ok(None);
         };
         let mut found = self.found(&intervals)?;

@@ -8,7 +8,6 @@
 mod ahead;
 mod build;
 mod cache;
-mod conditions;
 mod describe;
 mod heat;
 mod index_part;
@@ -26,7 +25,6 @@ mod zones;
 pub(crate) use ahead::{Ahead, Window};
 pub use build::{BlockBytes, build};
 pub use cache::{Cache, Part};
-pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
 pub use index_part::{BlockIndex, Found};
 pub use order::{RUN_MAX, SortedValues};

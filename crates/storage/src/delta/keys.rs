@@ -15,8 +15,8 @@
 //! change its key lie next to each other, the newest last.
 
 use super::tuple::TupleShape;
-use crate::block::Conditions;
 use crate::index::key::normal;
+use crate::predicate::Conditions;
 use crate::schema::{Physical, TableSchema, Value};
 use parking_lot::RwLock;
 use std::collections::BTreeSet;

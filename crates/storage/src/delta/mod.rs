@@ -27,8 +27,8 @@ pub use keys::{KeyMap, Stored, stored_key};
 pub use tuple::TupleShape;
 pub use view::{LATEST, OwnChanges, ReadView, RowHome};
 
-use crate::block::Conditions;
 use crate::error::{Error, Result};
+use crate::predicate::Conditions;
 use crate::schema::TableSchema;
 use parking_lot::RwLock;
 use std::sync::Arc;

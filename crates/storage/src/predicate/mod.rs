@@ -9,11 +9,13 @@
 //! maps alone, and [`BoundPredicate::evaluate`], on arrays.
 
 mod bind;
+mod conditions;
 mod evaluate;
 mod pattern;
 mod prune;
 
 pub use bind::{BoundPredicate, Leaf};
+pub use conditions::{Conditions, combined};
 pub use evaluate::{evaluate_leaf, value_at};
 pub use prune::{Bounds, Prune, Zone};
 

@@ -13,9 +13,9 @@
 //! They decide speed, never answers.
 
 use super::{Scan, Top, ValueFilter};
-use crate::block::{Block, BlockIndex, Conditions, Found, ascending};
+use crate::block::{Block, BlockIndex, Found, ascending};
 use crate::error::Result;
-use crate::predicate::value_at;
+use crate::predicate::{Conditions, value_at};
 use crate::schema::{IndexDefinition, IndexKind, Layout, TableSchema, Value};
 use std::ops::{Bound, Range};
 

@@ -5,11 +5,11 @@
 //! of these is missing, the block or the delta is asked as by [`look_up`].
 
 use super::look_up::{LookUp, Sought, look_up};
-use crate::block::{Block, Conditions, RUN_MAX};
+use crate::block::{Block, RUN_MAX};
 use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
-use crate::predicate::{BoundPredicate, CompareOp, Predicate};
+use crate::predicate::{BoundPredicate, CompareOp, Conditions, Predicate};
 use crate::row::Row;
 use crate::schema::{Deferral, IndexDefinition, IndexKind, Key, Physical, TableSchema, Value};
 use std::sync::Arc;

@@ -3,12 +3,12 @@
 use super::access::{self, Access};
 use super::filter::Filter;
 use super::{Scan, ScanRequest};
-use crate::block::{Block, Conditions};
+use crate::block::Block;
 use crate::codec::ArrayForm;
 use crate::delta::{Delta, Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
-use crate::predicate::{BoundPredicate, Predicate, Prune, evaluate_leaf};
+use crate::predicate::{BoundPredicate, Conditions, Predicate, Prune, evaluate_leaf};
 use crate::row::{Row, cell};
 use crate::schema::TableSchema;
 use arrow_array::cast::AsArray;

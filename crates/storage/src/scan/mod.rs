@@ -26,11 +26,11 @@ pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
 use self::ahead::ReadAhead;
-use crate::block::{Block, Conditions};
+use crate::block::Block;
 use crate::codec::ArrayForm;
 use crate::delta::{Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
-use crate::predicate::{BoundPredicate, Predicate, Prune};
+use crate::predicate::{BoundPredicate, Conditions, Predicate, Prune};
 use crate::schema::TableSchema;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};

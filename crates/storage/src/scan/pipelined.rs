@@ -12,9 +12,9 @@
 //! been measured yet; the default is the one that tests packed codes.
 
 use super::Scan;
-use crate::block::{Block, Conditions};
+use crate::block::Block;
 use crate::error::Result;
-use crate::predicate::{Leaf, evaluate_leaf};
+use crate::predicate::{Conditions, Leaf, evaluate_leaf};
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_buffer::BooleanBuffer;
 use std::ops::Range;

@@ -1,9 +1,8 @@
 //! From keys to rows of the delta: the bounds of conditions, and versions.
 
 use crate::tables::schema;
-use freestone_storage::block::Conditions;
 use freestone_storage::delta::{Stored, TupleShape};
-use freestone_storage::predicate::BoundPredicate;
+use freestone_storage::predicate::{BoundPredicate, Conditions};
 use freestone_storage::{Column, ColumnType, CompareOp, Delta, Key, Predicate, Value};
 use std::sync::Arc;
 

@@ -115,7 +115,7 @@ pub(crate) fn rows(
     let mut facts = Facts::default();
     fill(relations, name, &mut facts)?;
     let number = described(name).map_or(0, |(number, _)| number);
-    // Nobody asks for rows where only columns are looked for.
+    // Rows are not asked for where only columns are looked for.
     let describing = &relations.describing;
     let is_described = describing.load(std::sync::atomic::Ordering::Relaxed);
     let system = system::rows(name).filter(|_| !is_described);

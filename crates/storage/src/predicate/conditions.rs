@@ -1,8 +1,7 @@
-//! What a conjunction asks of each column, in the form that indexes can use.
+//! The conditions of a conjunction on each column, in the form that indexes can use.
 
-use crate::index::{KeyInterval, KeyShape};
-use crate::predicate::{BoundPredicate, CompareOp, Leaf};
-use crate::schema::{IndexDefinition, TableSchema, Value};
+use super::{BoundPredicate, CompareOp, Leaf};
+use crate::schema::Value;
 use std::ops::Bound;
 
 /// Most combinations of values that an index is asked for.
@@ -75,7 +74,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// The values that a column must have one of.
-    fn equal(&self, column: usize) -> Option<Vec<Value>> {
+    pub fn equal(&self, column: usize) -> Option<Vec<Value>> {
         self.on(column).find_map(|leaf| match leaf {
             Leaf::Compare {
                 op: CompareOp::Eq,
@@ -135,66 +134,10 @@ impl<'a> Conditions<'a> {
         }
         Some(tuples)
     }
-
-    /// The keys of `shape` that rows may have: those of the first columns that
-    /// must equal something, and of a range of the next; with the number of
-    /// columns that were used.
-    pub fn intervals(
-        &self,
-        shape: &KeyShape,
-        definition: &IndexDefinition,
-        schema: &TableSchema,
-    ) -> Option<(Vec<KeyInterval>, usize)> {
-        let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
-        let (mut used, mut sure) = (0, true);
-        let mut range = None;
-        for column in &definition.columns {
-            match self
-                .equal(*column)
-                .and_then(|values| combined(&tuples, &values))
-            {
-                Some(more) => {
-                    sure &= self.on(*column).count() == 1;
-                    tuples = more;
-                }
-                None => {
-                    range = self.range(*column, &mut sure);
-                    used += usize::from(range.is_some());
-                    break;
-                }
-            }
-            used += 1;
-        }
-        // Rows with a NULL in a key column that is not asked for have no entry.
-        let whole = definition.columns[used..]
-            .iter()
-            .all(|column| !schema.columns[*column].nullable);
-        if used == 0 || !whole {
-            return None;
-        }
-        let bounds = range
-            .as_ref()
-            .map(|(low, high)| (low.as_ref(), high.as_ref()));
-        let intervals = tuples
-            .iter()
-            .map(|tuple| Some(softened(shape.interval(tuple, bounds)?, sure)));
-        Some((intervals.collect::<Option<_>>()?, used))
-    }
 }
 
-/// An interval is exact only if the conditions it came from say it all.
-fn softened(interval: KeyInterval, sure: bool) -> KeyInterval {
-    match interval {
-        KeyInterval::Span { low, high, exact } => KeyInterval::Span {
-            low,
-            high,
-            exact: exact && sure,
-        },
-        KeyInterval::Empty => KeyInterval::Empty,
-    }
-}
-
-fn combined(tuples: &[Vec<Value>], values: &[Value]) -> Option<Vec<Vec<Value>>> {
+/// Every value behind every tuple; `None` if that is too many.
+pub fn combined(tuples: &[Vec<Value>], values: &[Value]) -> Option<Vec<Vec<Value>>> {
     if tuples.len() * values.len() > TUPLES_MAX {
         return None;
     }
