@@ -6,8 +6,8 @@ use crate::home::{Home, fill, one_worker};
 use crate::model::Model;
 use crate::tables::{Dice, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
-use freestone_storage::block::Conditions;
 use freestone_storage::predicate::BoundPredicate;
+use freestone_storage::predicate::Conditions;
 use freestone_storage::{
     ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, Scan, ScanRequest, Table,
     TableOptions, TableSchema, Value,
