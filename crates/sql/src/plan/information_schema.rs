@@ -214,7 +214,8 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
             "is_insertable_into",
             text(rows.iter().map(|row| {
                 let catalog = relations.snapshot.catalog();
-                yes(updatable::events_of(catalog, &row.0, &row.1) & 8 != 0)
+                let takes = || updatable::events_of(catalog, &row.0, &row.1) & 8 != 0;
+                yes(row.2 != "VIEW" || takes())
             })),
         ),
     ])
