@@ -180,15 +180,23 @@ impl Sought<'_, '_> {
             return Ok(true);
         };
         *left = left.saturating_sub(candidates.len());
-        for (home, fragment, row) in candidates {
-            if !view.sees(home, &fragment, row) {
+        // Numbers ascend, so that the rows of a fragment follow each other.
+        for same in candidates.chunk_by(|(one, ..), (other, ..)| one == other) {
+            let [(home, fragment, _), ..] = same else {
+                continue;
+            };
+            let found = same.iter().map(|(.., row)| *row);
+            let found = found.filter(|row| view.sees(*home, fragment, *row));
+            let found: Vec<u32> = found.collect();
+            if found.is_empty() {
                 continue;
             }
             let tuples = fragment.read();
-            let bits = self.bound.evaluate(1, &mut |column, leaf| {
-                evaluate_leaf(leaf, &tuples.column(column, &[row], ArrayForm::Sql)?)
+            let bits = self.bound.evaluate(found.len(), &mut |column, leaf| {
+                evaluate_leaf(leaf, &tuples.column(column, &found, ArrayForm::Sql)?)
             })?;
-            if bits.value(0) {
+            for place in bits.set_indices() {
+                let row = found[place];
                 let tuple = tuples.tuple(row);
                 let values = self.columns.iter();
                 let values = values.map(|column| fragment.shape().value(tuple, *column));
