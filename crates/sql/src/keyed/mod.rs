@@ -56,8 +56,12 @@ pub(crate) struct KeyPlan {
     shown: Vec<(String, Type, ColumnId)>,
 }
 
-/// Most rows that a look-up by the first columns of a key may look at.
+/// Most rows that the look-ups of a table by the first columns of a key may look at, and how many
+/// each of them may at least.
 const MOST_LOOKED_AT: usize = 4_000;
+const EACH_LOOKS_AT: usize = 100;
+/// Most blocks of a table that its look-ups may ask.
+const MOST_ASKED: usize = 200_000;
 
 /// The things around a query that its rows depend on.
 pub(crate) struct Seen<'a> {
@@ -167,6 +171,10 @@ fn looked_up(
     let view = snapshot.read_view(table.id);
     let mut rows: Vec<(RowId, Row)> = Vec::new();
     let keys = access.values(parameters);
+    if keys.len().saturating_mul(table.blocks().len()) > MOST_ASKED {
+        return Ok(None);
+    }
+    let most = (MOST_LOOKED_AT / keys.len().max(1)).max(EACH_LOOKS_AT);
     let begun = Instant::now();
     for key in &keys {
         let some = match &access.by {
@@ -176,7 +184,7 @@ fn looked_up(
                     continue;
                 };
                 let columns = &access.columns;
-                match table.look_up_among(&view, &condition, columns, MOST_LOOKED_AT)? {
+                match table.look_up_among(&view, &condition, columns, most)? {
                     Some(some) => some,
                     None => return Ok(None),
                 }
