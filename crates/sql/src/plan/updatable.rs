@@ -433,7 +433,8 @@ struct Base<'a> {
     called: &'a str,
     /// Names of its columns.
     names: &'a [String],
-    /// The same columns by their names before those of the alias, and now.
+    /// The columns in sight: each by its name in the view's query, without the alias, and by its
+    /// name now.
     visible: &'a [(String, String)],
 }
 
@@ -570,7 +571,7 @@ impl Through {
         }
     }
 
-    /// The same views with a number of their own.
+    /// A copy with another number, for another part of the statement.
     pub(crate) fn numbered(&self, number: usize) -> Self {
         Self {
             number,
@@ -578,7 +579,7 @@ impl Through {
         }
     }
 
-    /// The same views over rows at hand, with a number of their own.
+    /// A copy with another number whose last view reads rows at hand in place of the table.
     pub(crate) fn over_rows(&self, number: usize, rows: Given) -> Self {
         Self {
             number,

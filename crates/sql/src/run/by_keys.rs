@@ -16,7 +16,7 @@ pub(crate) async fn bound_by_keys(session: &Session, ast: &Ast) -> Option<KeyQue
     let run = Run::planning(session).ok()?;
     let bound = match ast {
         Ast::Query(query) if changing_query(ast).is_none() => {
-            // What is wrong with it is said when it runs.
+            // The statement reports its errors when it runs.
             run.bound_by_keys(ast, query).await.ok().flatten()
         }
         _ => None,

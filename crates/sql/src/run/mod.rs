@@ -209,7 +209,7 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// The same for a prepared query by keys.
+    /// The run with the values of a prepared query by keys.
     fn with_keys(self, keys: Option<&'a PreparedKeys<'a>>) -> Self {
         Self { keys, ..self }
     }

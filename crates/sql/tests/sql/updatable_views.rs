@@ -710,7 +710,7 @@ fn columns_that_a_view_leaves_out_have_no_name() {
             );
         }
     }
-    // What a plan shows is of no use to the next statement.
+    // A later statement cannot use the marked names that EXPLAIN shows.
     for line in plan.iter().filter(|line| line.contains('\u{1}')) {
         let name = line.split('\u{1}').nth(1).unwrap_or_default();
         let name = name.split([':', '@', ',', '"']).next().unwrap_or_default();

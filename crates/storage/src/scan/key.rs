@@ -58,9 +58,9 @@ impl KeyLookUp {
         })
     }
 
-    /// The same for a reader that sees at most one row of each key, if the columns are those of
-    /// a constraint that is checked after each statement. A look-up that checks the constraint
-    /// has to see all.
+    /// The look-up for a reader: it ends with the first row that it finds, if the columns are
+    /// those of a constraint that is checked after each statement. A look-up that checks the
+    /// constraint has to see all rows.
     #[must_use]
     pub fn of_reader(self) -> KeyLookUp {
         let is_unique = |key: &Key| key.columns == self.key && key.deferral == Deferral::Never;
