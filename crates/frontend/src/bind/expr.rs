@@ -617,10 +617,10 @@ impl Binder<'_> {
                 }
                 let symbol = symbol(op)?;
                 let rows = is_row(left);
-                let left = self.bind_expr(left)?;
                 if let (true, Some(query)) = (rows, subquery(right)) {
                     return self.row_subquery(&symbol, left, query);
                 }
+                let left = self.bind_expr(left)?;
                 let rows = rows && is_row(right);
                 let right = self.bind_expr(right)?;
                 if rows {

@@ -879,7 +879,9 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
     // later ones, whose uses are counted by then.
     for cte in ctes.into_iter().rev() {
         let times = uses.get(&cte.id).copied().unwrap_or(0);
-        if times == 0 {
+        // Columns of an outer query count where that query's aggregates and groups are found,
+        // though nothing reads the expression; the rewriting drops it.
+        if times == 0 && !reads_outer(&cte.body) {
             continue;
         }
         match &cte.body {
@@ -919,6 +921,14 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
     Plan::With {
         ctes: kept,
         body: Box::new(body),
+    }
+}
+
+/// Whether an expression reads columns of an outer query.
+fn reads_outer(body: &CteBody) -> bool {
+    match body {
+        CteBody::Plan(plan) => !plan.free().is_empty(),
+        CteBody::Recursive { base, step, .. } => !base.free().is_empty() || !step.free().is_empty(),
     }
 }
 

@@ -48,20 +48,21 @@ impl Binder<'_> {
 
     /// `value IN (SELECT …)`.
     pub(super) fn in_subquery(&mut self, value: &Ast, query: &Query) -> Result<Expr> {
-        let rows = is_row(value);
-        let value = self.bind_expr(value)?;
-        self.compared_with((value, rows), "=", query, Quantifier::Any)
+        self.compared_with(value, "=", query, Quantifier::Any)
     }
 
-    /// `rows` tells whether the value is a row that is written out.
+    /// The value is bound after the query, as PostgreSQL does: of two errors the query's comes
+    /// first.
     fn compared_with(
         &mut self,
-        (value, rows): (Expr, bool),
+        value: &Ast,
         symbol: &str,
         query: &Query,
         quantifier: Quantifier,
     ) -> Result<Expr> {
         let (plan, columns) = self.subplan(query)?;
+        let rows = is_row(value);
+        let value = self.bind_expr(value)?;
         let width = match &value.kind {
             ExprKind::Row(values) if rows => values.len(),
             _ => 1,
@@ -112,15 +113,15 @@ impl Binder<'_> {
         while let Ast::Nested(nested) = inner {
             inner = nested;
         }
-        let value = self.bind_expr(left)?;
         let quantifier = if all {
             Quantifier::All
         } else {
             Quantifier::Any
         };
         if let Ast::Subquery(query) = inner {
-            return self.compared_with((value, is_row(left)), symbol, query, quantifier);
+            return self.compared_with(left, symbol, query, quantifier);
         }
+        let value = self.bind_expr(left)?;
         let mut array = self.bind_expr(right)?;
         if array.ty == Type::Unknown {
             let element = match &value.ty {
@@ -192,8 +193,9 @@ impl Binder<'_> {
 
     /// `(a, b) op (SELECT …)`: the comparison with the only row, which is computed where the
     /// row is.
-    pub(super) fn row_subquery(&mut self, symbol: &str, left: Expr, query: &Query) -> Result<Expr> {
+    pub(super) fn row_subquery(&mut self, symbol: &str, left: &Ast, query: &Query) -> Result<Expr> {
         let (plan, columns) = self.subplan(query)?;
+        let left = self.bind_expr(left)?;
         if let ExprKind::Row(values) = &left.kind {
             check_width(columns.len(), values.len())?;
         }

@@ -302,6 +302,19 @@ fn refusals_have_postgresqls_words() {
             "SELECT a, (SELECT t.b) FROM t GROUP BY a",
             "42803 subquery uses ungrouped column \"t.b\" from outer query",
         ),
+        // Of two errors that of the query comes first.
+        (
+            "SELECT a FROM t WHERE b / '3'::integer = ANY (SELECT max(t.a) FROM s)",
+            "42803 aggregate functions are not allowed in WHERE",
+        ),
+        (
+            "SELECT a FROM t WHERE b / '3'::integer NOT IN (SELECT max(t.a) FROM s)",
+            "42803 aggregate functions are not allowed in WHERE",
+        ),
+        (
+            "SELECT a FROM t WHERE (a, b / '3'::integer) = (SELECT 1, max(t.a) FROM s)",
+            "42803 aggregate functions are not allowed in WHERE",
+        ),
         (
             "SELECT a, b FROM t GROUP BY 1, 2, 3",
             "42P10 GROUP BY position 3 is not in select list",

@@ -372,11 +372,23 @@ fn items(random: &mut Random, element: &Type, lengths: &[usize]) -> String {
         if random.percent(15) {
             return "NULL".to_owned();
         }
-        let (item, _) = text(random, element);
+        let (mut item, _) = text(random, element);
+        if matches!(element, Type::Char(_)) {
+            item = unpadded(&item);
+        }
         format!("\"{}\"", item.replace('\\', "\\\\").replace('"', "\\\""))
     });
     let items: Vec<String> = items.collect();
     format!("{{{}}}", items.join(","))
+}
+
+/// A text that CHAR without a length holds as it is: it has no blanks at its end, which are a
+/// difference on purpose.
+fn unpadded(text: &str) -> String {
+    match text.trim_end_matches(' ') {
+        "" => "a".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 /// A value of a type as it stands in VALUES of INSERT.
@@ -395,7 +407,10 @@ pub(super) fn literal(random: &mut Random, ty: &Type) -> String {
     if random.percent(5) {
         return format!("NULL::{ty}");
     }
-    let (text, quoted) = text(random, ty);
+    let (mut text, quoted) = text(random, ty);
+    if *ty == Type::Char(None) {
+        text = unpadded(&text);
+    }
     match ty {
         Type::Bool => text,
         Type::Int4 | Type::Numeric(_) if !quoted && !text.starts_with('-') => match ty {

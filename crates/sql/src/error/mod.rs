@@ -72,6 +72,13 @@ impl Error {
         Self::new("XX000", message)
     }
 
+    /// Whether it is of a value or a row, so that a statement may fail or not by what it meets.
+    pub(crate) fn is_of_values(&self) -> bool {
+        ["21", "22", "23"]
+            .iter()
+            .any(|class| self.sqlstate.starts_with(class))
+    }
+
     /// Adds further facts.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {

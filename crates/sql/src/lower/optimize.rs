@@ -175,6 +175,12 @@ pub(crate) struct Parts {
     distinct_aggregate: bool,
     join: bool,
     limit: bool,
+    /// Conditions apart from the keys of joins.
+    condition: bool,
+    /// Expressions that are more than columns and their names.
+    computed: bool,
+    /// Relations without rows.
+    empty: bool,
     subquery: bool,
     /// `= ANY` and the like.
     set_comparison: bool,
@@ -205,13 +211,15 @@ impl Parts {
     /// Whether a node is known here.
     fn see(&mut self, node: &LogicalPlan) -> bool {
         match node {
-            LogicalPlan::Projection(_)
-            | LogicalPlan::Filter(_)
-            | LogicalPlan::TableScan(_)
-            | LogicalPlan::SubqueryAlias(_)
-            | LogicalPlan::EmptyRelation(_) => {}
+            LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) => {}
+            LogicalPlan::TableScan(scan) => self.condition |= !scan.filters.is_empty(),
+            LogicalPlan::EmptyRelation(_) => self.empty = true,
+            LogicalPlan::Filter(_) => self.condition = true,
             LogicalPlan::Limit(_) => self.limit = true,
-            LogicalPlan::Join(_) => self.join = true,
+            LogicalPlan::Join(join) => {
+                self.join = true;
+                self.condition |= join.filter.is_some();
+            }
             LogicalPlan::Sort(sort) => {
                 self.limit |= sort.fetch.is_some();
             }
@@ -222,6 +230,7 @@ impl Parts {
     }
 
     fn see_expression(&mut self, expr: &Expr) {
+        self.computed |= !matches!(expr, Expr::Column(_) | Expr::Alias(_));
         match expr {
             Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) => {
                 self.subquery = true;
@@ -241,6 +250,11 @@ impl Parts {
             "optimize_unions" | "replace_distinct_aggregate" => false,
             "eliminate_join" => self.join || self.subquery || self.set_comparison,
             "eliminate_limit" | "push_down_limit" => self.limit,
+            "eliminate_filter" | "push_down_filter" => self.condition,
+            "simplify_expressions" | "common_sub_expression_eliminate" => {
+                self.condition || self.computed
+            }
+            "propagate_empty_relation" => self.condition || self.limit || self.empty,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
             "eliminate_group_by_constant" => self.aggregates > 0,
             "extract_leaf_expressions" | "push_down_leaf_projections" => self.leaf_function,

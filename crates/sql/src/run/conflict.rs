@@ -190,16 +190,7 @@ impl Run<'_> {
         conflict: &Conflict<'_>,
         rows: &[RecordBatch],
     ) -> Result<Changes> {
-        // What cannot be set is refused also when no row is met.
-        let assigned = match conflict.update {
-            Some(update) => {
-                let name = Name::of_table(table);
-                let through = conflict.through.map(|through| (through, Command::Insert));
-                let of = (&name, alias, through);
-                assigned_columns(&self.snapshot, table, of, &update.assignments)?
-            }
-            None => Vec::new(),
-        };
+        let assigned = self.set_by(table, alias, conflict)?;
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let checks = self.checks(table)?;
         // Keys may be over columns that are computed.
@@ -221,12 +212,8 @@ impl Run<'_> {
             inserted: vec![inserted],
             ..Changes::default()
         };
-        if meetings.is_empty() && conflict.through.is_none() {
-            self.check_assigned(table, alias, &assigned)?;
-        }
-        if let Some(update) = conflict.update
-            && (!meetings.is_empty() || conflict.through.is_some())
-        {
+        if let Some(update) = conflict.update {
+            // Whatever is wrong with values that no row gets is wrong all the same.
             let of = (table, alias, conflict.through);
             let updated = self.updated(of, (update, &assigned), &rows, meetings);
             let rows = updated.await?;
@@ -236,21 +223,33 @@ impl Run<'_> {
         Ok(changes)
     }
 
-    /// Whatever is wrong with values that no row gets is wrong all the same.
-    fn check_assigned(&self, table: &Table, alias: &str, assigned: &[Assigned]) -> Result<()> {
-        if assigned.is_empty() {
-            return Ok(());
-        }
-        let columns =
-            columns_of(&table.schema, alias)?.join(&columns_of(&table.schema, "excluded")?)?;
-        for (column, value) in table.schema.columns.iter().zip(assigned) {
-            if let Assigned::Value(text) = value {
-                let expr = parse_expr(text)?;
-                if !has_query(&expr) {
-                    let expr = qualified(&expr, table, alias)?;
-                    self.expressions().compiled_for(&expr, &columns, column)?;
-                }
-            }
+    /// What DO UPDATE sets; nothing for DO NOTHING.
+    fn set_by(&self, table: &Table, alias: &str, conflict: &Conflict<'_>) -> Result<Vec<Assigned>> {
+        let Some(update) = conflict.update else {
+            return Ok(Vec::new());
+        };
+        let name = Name::of_table(table);
+        let through = conflict.through.map(|through| (through, Command::Insert));
+        let of = (&name, alias, through);
+        assigned_columns(&self.snapshot, table, of, &update.assignments)
+    }
+
+    /// Binds the expressions of DO UPDATE, for no rows.
+    ///
+    /// # Errors
+    /// Whatever is wrong with them.
+    pub(super) async fn check_conflict(
+        &self,
+        table: &Table,
+        alias: &str,
+        conflict: &Conflict<'_>,
+    ) -> Result<()> {
+        let assigned = self.set_by(table, alias, conflict)?;
+        if let Some(update) = conflict.update {
+            let none = RecordBatch::new_empty(nullable(&table.schema));
+            let of = (table, alias, conflict.through);
+            let updated = self.updated(of, (update, &assigned), &none, Vec::new());
+            updated.await?;
         }
         Ok(())
     }

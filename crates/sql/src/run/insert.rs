@@ -5,6 +5,7 @@
 //! own, as in PostgreSQL. Anything else in VALUES is computed first. SELECT runs as
 //! a query whose batches are cast and written while it runs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
@@ -35,12 +36,36 @@ use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
 use crate::ingest::nullable;
 use crate::names::{Name, fold, table_name};
 use crate::plan::expression::parse_expr;
-use crate::plan::updatable::Command;
+use crate::plan::updatable::{Command, Through};
 use crate::session::Outcome;
 use crate::values::{ColumnBuilder, assign, check_assignable};
 
+/// An INSERT and the table that its rows go to.
+struct Target<'a> {
+    /// The statement as one of that table.
+    insert: Cow<'a, Insert>,
+    name: Name,
+    /// As the statement calls the table.
+    called: String,
+    table: &'a Arc<Table>,
+    /// The views by which it is changed.
+    through: Option<Arc<Through>>,
+}
+
 impl Run<'_> {
     pub(super) async fn insert(&self, insert: &Insert) -> Result<Outcome> {
+        let target = self.target_of(insert).await?;
+        match self.insert_into(&target).await {
+            // A clause that means nothing counts before a value that is wrong.
+            Err(error) if error.is_of_values() => {
+                self.check_clauses(&target).await?;
+                Err(error)
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn target_of<'a>(&'a self, insert: &'a Insert) -> Result<Target<'a>> {
         refuse_clauses(insert)?;
         let TableObject::TableName(written) = &insert.table else {
             return Err(Error::unsupported(
@@ -51,22 +76,38 @@ impl Run<'_> {
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
         let through = self.view_to_change(&name, Command::Insert)?;
-        let named = self.by_name(insert).await?;
-        let insert = named.as_ref().unwrap_or(insert);
-        let below = match &through {
-            Some(through) => {
-                name = through.table().0.clone();
-                Some(self.inserted_through(through, insert).await?)
-            }
-            None => None,
-        };
-        let insert = below.as_ref().unwrap_or(insert);
+        let mut insert = Cow::Borrowed(insert);
+        if let Some(named) = self.by_name(&insert).await? {
+            insert = Cow::Owned(named);
+        }
+        if let Some(through) = &through {
+            name = through.table().0.clone();
+            insert = Cow::Owned(self.inserted_through(through, &insert).await?);
+        }
         let table = self.stored_table(&name)?;
-        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
-        let insert = changed.as_ref().unwrap_or(insert);
+        if let Some(changed) = elements::inserted(&insert, &self.snapshot, table, &name)? {
+            insert = Cow::Owned(changed);
+        }
+        Ok(Target {
+            insert,
+            name,
+            called,
+            table,
+            through,
+        })
+    }
+
+    async fn insert_into(&self, target: &Target<'_>) -> Result<Outcome> {
+        let Target {
+            insert,
+            name,
+            called,
+            table,
+            through,
+        } = target;
         let through = through.as_deref();
         let is_checked = through.is_some_and(|through| !through.checks().is_empty());
-        let columns = target_columns(&table.schema, &name, insert)?;
+        let columns = target_columns(&table.schema, name, insert)?;
         let overriding = Overriding::of(insert);
         let source = match insert.source.as_deref() {
             None => Source::Rows(self.literal_rows(table, &[], &[vec![]], overriding)?),
@@ -90,19 +131,19 @@ impl Run<'_> {
             },
         };
         let (rows, written) = match (&insert.on, &insert.returning) {
-            (None, None) if !is_checked => (self.add(&name, table, source).await?, Vec::new()),
+            (None, None) if !is_checked => (self.add(name, table, source).await?, Vec::new()),
             (on, _) => {
                 let rows = self.gathered(table, source).await?;
                 let changes = match on {
                     Some(on) => {
-                        let conflict = Conflict::of(self, on, table, (&name, through))?;
+                        let conflict = Conflict::of(self, on, table, (name, through))?;
                         match table.schema.partitioned {
                             Some(_) => {
                                 let rows = rows.as_slice();
-                                self.resolved_in_leaves(table, &called, &conflict, rows)
+                                self.resolved_in_leaves(table, called, &conflict, rows)
                                     .await?
                             }
-                            None => self.resolved(table, &called, &conflict, &rows).await?,
+                            None => self.resolved(table, called, &conflict, &rows).await?,
                         }
                     }
                     None => Changes {
@@ -115,14 +156,42 @@ impl Run<'_> {
                 (applied.rows, applied.written)
             }
         };
-        let (list, tag) = (insert.returning.as_deref(), format!("INSERT 0 {rows}"));
+        self.told_of(target, &written, rows).await
+    }
+
+    /// What RETURNING tells of the rows that an INSERT wrote, else its tag.
+    async fn told_of(
+        &self,
+        target: &Target<'_>,
+        written: &[RecordBatch],
+        rows: u64,
+    ) -> Result<Outcome> {
+        let (list, tag) = (
+            target.insert.returning.as_deref(),
+            format!("INSERT 0 {rows}"),
+        );
         if let Some(list) = list
-            && (asks(Some(list)) || through.is_some())
+            && (asks(Some(list)) || target.through.is_some())
         {
-            let of = (table.as_ref(), called.as_str(), through);
-            return self.returned_beside(of, list, &written, (&[], &[])).await;
+            let through = target.through.as_deref();
+            let of = (target.table.as_ref(), target.called.as_str(), through);
+            return self.returned_beside(of, list, written, (&[], &[])).await;
         }
-        self.returned(table, &called, list, &written, tag, rows)
+        self.returned(target.table, &target.called, list, written, tag, rows)
+    }
+
+    /// Binds ON CONFLICT and RETURNING, for no rows.
+    async fn check_clauses(&self, target: &Target<'_>) -> Result<()> {
+        let table = target.table;
+        if let (Some(on), None) = (&target.insert.on, &table.schema.partitioned) {
+            let of = (&target.name, target.through.as_deref());
+            let conflict = Conflict::of(self, on, table, of)?;
+            self.check_conflict(table, &target.called, &conflict)
+                .await?;
+        }
+        let none = RecordBatch::new_empty(nullable(&table.schema));
+        self.told_of(target, &[none], 0).await?;
+        Ok(())
     }
 
     /// The table of an INSERT, and the plan of its query, if it has one, for EXPLAIN.
@@ -133,28 +202,13 @@ impl Run<'_> {
         &self,
         insert: &Insert,
     ) -> Result<(Name, Option<Arc<dyn ExecutionPlan>>)> {
-        refuse_clauses(insert)?;
-        let TableObject::TableName(written) = &insert.table else {
-            return Err(Error::unsupported(
-                "INSERT INTO a table function is not supported",
-            ));
-        };
-        let mut name = table_name(written)?;
-        let through = self.view_to_change(&name, Command::Insert)?;
-        let named = self.by_name(insert).await?;
-        let insert = named.as_ref().unwrap_or(insert);
-        let below = match &through {
-            Some(through) => {
-                name = through.table().0.clone();
-                Some(self.inserted_through(through, insert).await?)
-            }
-            None => None,
-        };
-        let insert = below.as_ref().unwrap_or(insert);
-        let table = self.stored_table(&name)?;
-        let changed = elements::inserted(insert, &self.snapshot, table, &name)?;
-        let insert = changed.as_ref().unwrap_or(insert);
-        let columns = target_columns(&table.schema, &name, insert)?;
+        let Target {
+            insert,
+            name,
+            table,
+            ..
+        } = self.target_of(insert).await?;
+        let columns = target_columns(&table.schema, &name, &insert)?;
         let Some(query) = insert.source.as_deref() else {
             return Ok((name, None));
         };
@@ -163,7 +217,7 @@ impl Run<'_> {
             check_widths(&rows, &columns, !insert.columns.is_empty())?;
             return Ok((name, None));
         }
-        let plan = self.insert_plan(table, &columns, query, insert).await?;
+        let plan = self.insert_plan(table, &columns, query, &insert).await?;
         Ok((name, Some(self.physical(&plan).await?)))
     }
 

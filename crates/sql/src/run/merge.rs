@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, Expr, Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind,
-    ObjectName, TableWithJoins,
+    AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
+    MergeInsertKind, ObjectName, TableWithJoins,
 };
 use freestone_frontend::syntax::marks;
 use freestone_frontend::types::Type;
@@ -31,34 +31,52 @@ use crate::session::Outcome;
 
 /// The conditions of the clauses of one kind, so far.
 #[derive(Default)]
-struct Claims {
-    conditions: Vec<String>,
-    /// Whether a clause has claimed all rows.
-    all: bool,
-}
+struct Claims(Vec<String>);
 
 impl Claims {
     /// The condition of the next clause.
-    ///
-    /// # Errors
-    /// `42601` if there is none left.
-    fn next(&mut self, predicate: Option<&Expr>) -> Result<String> {
-        if self.all {
-            let message = "unreachable WHEN clause specified after unconditional WHEN clause";
-            return Err(Error::new("42601", message));
-        }
-        self.all = predicate.is_none();
+    fn next(&mut self, predicate: Option<&Expr>) -> String {
         let mine = predicate.map_or("TRUE".to_owned(), |predicate| {
             format!("COALESCE(({}), FALSE)", printed(predicate))
         });
-        let others = self
-            .conditions
-            .iter()
-            .map(|other| format!(" AND NOT {other}"));
+        let others = self.0.iter().map(|other| format!(" AND NOT {other}"));
         let condition = format!("{mine}{}", others.collect::<String>());
-        self.conditions.push(mine);
-        Ok(condition)
+        self.0.push(mine);
+        condition
     }
+}
+
+/// The rows that a clause is of: those that meet a row of the other side, and those of the
+/// target's or the source's side that meet none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Matched,
+    Target,
+    Source,
+}
+
+impl Of {
+    fn of(clause: &MergeClause) -> Of {
+        match clause.clause_kind {
+            MergeClauseKind::Matched => Of::Matched,
+            MergeClauseKind::NotMatchedBySource => Of::Target,
+            MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => Of::Source,
+        }
+    }
+}
+
+/// # Errors
+/// `42601` if a clause comes after one of the same rows that has no condition.
+fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
+    for (at, clause) in clauses.iter().enumerate() {
+        let claims =
+            |other: &MergeClause| other.predicate.is_none() && Of::of(other) == Of::of(clause);
+        if clauses[..at].iter().any(claims) {
+            let message = "unreachable WHEN clause specified after unconditional WHEN clause";
+            return Err(Error::new("42601", message));
+        }
+    }
+    Ok(())
 }
 
 /// A clause of MERGE: a query for the rows that it claims, and what becomes of them.
@@ -107,6 +125,7 @@ impl Run<'_> {
         merge: &Merge,
     ) -> Result<(Changed, Arc<Table>, Vec<MergePart>)> {
         refuse(&[(merge.output.is_some(), "MERGE with OUTPUT")])?;
+        must_be_reachable(&merge.clauses)?;
         let written = TableWithJoins {
             relation: merge.table.clone(),
             joins: Vec::new(),
@@ -119,24 +138,24 @@ impl Run<'_> {
         let mut parts = Vec::with_capacity(merge.clauses.len());
         for clause in &merge.clauses {
             let predicate = clause.predicate.as_ref();
-            let (from, condition) = match clause.clause_kind {
-                MergeClauseKind::Matched => (
+            let (from, condition) = match Of::of(clause) {
+                Of::Matched => (
                     format!("{}, {source}", target.from),
-                    format!("({on}) AND {}", matched.next(predicate)?),
+                    format!("({on}) AND {}", matched.next(predicate)),
                 ),
-                MergeClauseKind::NotMatchedBySource => (
+                Of::Target => (
                     target.from.clone(),
                     format!(
                         "NOT EXISTS (SELECT 1 FROM {source} WHERE {on}) AND {}",
-                        unsourced.next(predicate)?
+                        unsourced.next(predicate)
                     ),
                 ),
-                MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => (
+                Of::Source => (
                     source.clone(),
                     format!(
                         "NOT EXISTS (SELECT 1 FROM {} WHERE {on}) AND {}",
                         target.from,
-                        unmatched.next(predicate)?
+                        unmatched.next(predicate)
                     ),
                 ),
             };

@@ -474,3 +474,33 @@ fn set_has_no_functions_that_give_rows() {
     sql.run("UPDATE t SET a = (SELECT max(x) FROM generate_series(1, 5) AS g(x))");
     assert_eq!(sql.one("SELECT a FROM t"), "5");
 }
+
+#[test]
+fn a_clause_of_merge_that_no_row_reaches_counts_before_all_else() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT PRIMARY KEY)");
+    let merge = "MERGE INTO t AS g USING nothing AS u ON g.id = u.nothing";
+    for clauses in [
+        "WHEN MATCHED THEN DELETE WHEN MATCHED THEN DO NOTHING",
+        "WHEN NOT MATCHED THEN DO NOTHING WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND max(1) THEN DO NOTHING",
+    ] {
+        let statement = format!("{merge} {clauses}");
+        assert_eq!(sql.state(&statement), "42601", "{statement}");
+    }
+    let reached = format!("{merge} WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN DO NOTHING");
+    assert_eq!(sql.state(&reached), "42P01");
+}
+
+#[test]
+fn functions_that_give_rows_stand_beside_values_of_any_kind() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, l INT[])");
+    sql.run("INSERT INTO t SELECT i, CASE WHEN i % 3 > 0 THEN ARRAY[i, NULL] END FROM generate_series(1, 5000) AS g(i)");
+    assert_eq!(
+        sql.rows(
+            "SELECT count(*), sum(a), sum(l[1]), sum(u), count(l), max(g) FROM
+             (SELECT a, l, unnest(l) AS u, generate_series(1, a % 4) AS g FROM t) q"
+        ),
+        ["10002|25010002|18757501|8336667|7501|3"]
+    );
+}

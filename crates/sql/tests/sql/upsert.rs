@@ -257,3 +257,35 @@ fn a_select_of_constants_may_conflict() {
     assert_eq!(sql.run(update), "INSERT 0 1");
     assert_eq!(sql.one("SELECT i FROM t"), "2");
 }
+
+#[test]
+fn clauses_that_mean_nothing_count_before_values_and_rows() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT PRIMARY KEY, v TEXT NOT NULL)");
+    for (rest, state) in [
+        ("(1, NULL) RETURNING string_agg(v, ',')", "42803"),
+        ("(1, NULL) RETURNING nothing", "42703"),
+        (
+            "(1, NULL) ON CONFLICT (id) DO UPDATE SET v = excluded.nothing",
+            "42703",
+        ),
+        (
+            "(1, 'a') ON CONFLICT (id) DO UPDATE SET v = 'b' WHERE t.id + 1",
+            "42804",
+        ),
+        (
+            "(1, 'a') ON CONFLICT (id) DO UPDATE SET v = (SELECT nothing FROM t)",
+            "42703",
+        ),
+        (
+            "(1, 'a') ON CONFLICT (id) DO UPDATE SET v = (SELECT 'b' FROM (SELECT count(*) FROM t AS u \
+             WHERE bit_xor(t.id) = t.id) AS z)",
+            "42803",
+        ),
+        ("(1, NULL) ON CONFLICT (id) DO NOTHING RETURNING v", "23502"),
+    ] {
+        let statement = format!("INSERT INTO t VALUES {rest}");
+        assert_eq!(sql.state(&statement), state, "{statement}");
+    }
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
+}

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array, UInt64Array, new_null_array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, Int64Array, RecordBatch, UInt64Array, new_null_array,
+};
 use datafusion::arrow::compute::{concat, take};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result as DfResult;
@@ -16,7 +18,7 @@ use futures::StreamExt;
 
 use super::super::Surroundings;
 use super::super::operator::{Batches, Operator, Run};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::values::with_kind;
 
 /// A part of the result's columns.
@@ -163,7 +165,6 @@ impl Source {
 
 /// A part in a run for one row.
 enum Opened {
-    Value(ArrayRef),
     Source(Source),
     Number,
 }
@@ -177,35 +178,33 @@ pub(in super::super) struct Open {
 }
 
 impl Open {
-    /// Begins; each part has its arguments, one row each.
-    pub(in super::super) fn new(
-        parts: &[(Part, Vec<ArrayRef>)],
+    /// Begins. Functions have their arguments beside them, one row each; parts that are columns
+    /// of the input are left out.
+    pub(in super::super) fn new<'a>(
+        parts: impl Iterator<Item = (&'a Part, Vec<ArrayRef>)>,
         outer: bool,
         around: &Surroundings,
     ) -> Result<Self> {
-        let parts = parts.iter().map(|(part, arguments)| match part {
-            Part::Value(_) => {
-                let value = arguments.first().cloned();
-                let value = value.ok_or_else(|| Error::internal("a part without a value"));
-                Ok(Opened::Value(value?))
+        let mut opened = Vec::new();
+        for (part, arguments) in parts {
+            match part {
+                Part::Value(_) => {}
+                Part::Rows(rows) => {
+                    opened.push(Opened::Source(Source::begin(rows, &arguments, around)?));
+                }
+                Part::Number => opened.push(Opened::Number),
             }
-            Part::Rows(rows) => Ok(Opened::Source(Source::begin(rows, arguments, around)?)),
-            Part::Number => Ok(Opened::Number),
-        });
+        }
         Ok(Self {
-            parts: parts.collect::<Result<_>>()?,
+            parts: opened,
             given: 0,
             outer,
             done: false,
         })
     }
 
-    /// The columns of at most so many rows more.
-    pub(in super::super) fn next(
-        &mut self,
-        most: usize,
-        _: &Surroundings,
-    ) -> Result<Option<(Vec<ArrayRef>, usize)>> {
+    /// The functions' columns of at most so many rows more.
+    pub(in super::super) fn next(&mut self, most: usize) -> Result<Option<(Vec<ArrayRef>, usize)>> {
         if self.done {
             return Ok(None);
         }
@@ -225,7 +224,6 @@ impl Open {
         let mut columns = Vec::new();
         for part in &mut self.parts {
             match part {
-                Opened::Value(value) => columns.push(same(value, rows)?),
                 Opened::Source(source) => columns.extend(source.take(rows)?),
                 Opened::Number if alone => columns.push(new_null_array(&DataType::Int64, 1)),
                 Opened::Number => {
@@ -240,34 +238,53 @@ impl Open {
     }
 }
 
-/// A value for as many rows.
-fn same(value: &ArrayRef, rows: usize) -> Result<ArrayRef> {
-    match rows {
-        1 => Ok(Arc::clone(value)),
-        _ => Ok(take(value, &UInt64Array::from(vec![0; rows]), None)?),
-    }
-}
-
-/// Joins small batches to larger ones.
+/// Rows of one batch of the input that wait to be given.
 #[derive(Default)]
 struct Gathered {
-    batches: Vec<(Vec<ArrayRef>, usize)>,
-    rows: usize,
+    /// The functions' columns.
+    pieces: Vec<Vec<ArrayRef>>,
+    /// The row of the input that each row stands beside.
+    origins: Vec<u64>,
 }
 
 impl Gathered {
-    fn flush(&mut self, run: &Run) -> DfResult<Option<datafusion::arrow::array::RecordBatch>> {
-        let batches = std::mem::take(&mut self.batches);
-        let rows = std::mem::take(&mut self.rows);
-        let Some((first, _)) = batches.first() else {
+    fn add(&mut self, columns: Vec<ArrayRef>, origin: usize, rows: usize) {
+        self.pieces.push(columns);
+        let rows = std::iter::repeat_n(origin as u64, rows);
+        self.origins.extend(rows);
+    }
+
+    /// The rows as a batch, if there are any.
+    fn flush(
+        &mut self,
+        parts: &[Part],
+        from: &RecordBatch,
+        run: &Run,
+    ) -> DfResult<Option<RecordBatch>> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let origins = UInt64Array::from(std::mem::take(&mut self.origins));
+        if pieces.is_empty() {
             return Ok(None);
-        };
-        let mut columns = Vec::with_capacity(first.len());
-        for at in 0..first.len() {
-            let parts: Vec<&dyn Array> = batches.iter().map(|(c, _)| c[at].as_ref()).collect();
-            columns.push(concat(&parts)?);
         }
-        Ok(Some(run.batch(columns, rows)?))
+        let mut columns = Vec::with_capacity(parts.len());
+        let mut made = 0;
+        for part in parts {
+            let width = match part {
+                Part::Value(at) => {
+                    columns.push(take(from.column(*at), &origins, None)?);
+                    continue;
+                }
+                Part::Rows(rows) => rows.returns.len(),
+                Part::Number => 1,
+            };
+            for at in made..made + width {
+                let parts: Vec<&dyn Array> =
+                    pieces.iter().map(|piece| piece[at].as_ref()).collect();
+                columns.push(concat(&parts)?);
+            }
+            made += width;
+        }
+        Ok(Some(run.batch(columns, origins.len())?))
     }
 }
 
@@ -320,59 +337,57 @@ struct Work {
     most: usize,
     run: Run,
     input: SendableRecordBatchStream,
-    /// The batch whose rows are taken, and the next one.
-    batch: Option<(datafusion::arrow::array::RecordBatch, usize)>,
+    /// The batch whose rows are taken, and the place of the row whose functions are open, or
+    /// are to be opened next.
+    batch: Option<(RecordBatch, usize)>,
     open: Option<Open>,
     gathered: Gathered,
     ended: bool,
 }
 
 impl Work {
-    async fn next(&mut self) -> DfResult<Option<datafusion::arrow::array::RecordBatch>> {
+    async fn next(&mut self) -> DfResult<Option<RecordBatch>> {
         loop {
             if self.ended {
-                return self.gathered.flush(&self.run);
+                return Ok(None);
             }
-            if let Some(open) = &mut self.open {
-                match open.next(self.most, &self.around)? {
-                    Some((columns, rows)) => {
-                        self.gathered.rows += rows;
-                        self.gathered.batches.push((columns, rows));
-                        if self.gathered.rows >= self.most {
-                            return self.gathered.flush(&self.run);
-                        }
-                    }
-                    None => self.open = None,
+            let Some((batch, at)) = &mut self.batch else {
+                match self.input.next().await {
+                    Some(batch) => self.batch = Some((batch?, 0)),
+                    None => self.ended = true,
                 }
                 continue;
-            }
-            match &mut self.batch {
-                Some((batch, at)) if *at < batch.num_rows() => {
-                    let row = batch.slice(*at, 1);
-                    *at += 1;
-                    let parts = self.parts.iter().map(|part| {
-                        let arguments = match part {
-                            Part::Value(at) => vec![Arc::clone(row.column(*at))],
-                            Part::Rows(rows) => rows
-                                .arguments
-                                .iter()
-                                .map(|at| Arc::clone(row.column(*at)))
-                                .collect(),
-                            Part::Number => Vec::new(),
-                        };
-                        (part.clone(), arguments)
-                    });
-                    let parts: Vec<_> = parts.collect();
-                    self.open = Some(Open::new(&parts, self.outer, &self.around)?);
+            };
+            if let Some(open) = &mut self.open {
+                match open.next(self.most)? {
+                    Some((columns, rows)) => self.gathered.add(columns, *at, rows),
+                    None => {
+                        self.open = None;
+                        *at += 1;
+                    }
                 }
-                _ => {
-                    self.batch = match self.input.next().await {
-                        Some(batch) => Some((batch?, 0)),
-                        None => {
-                            self.ended = true;
-                            None
+            } else if *at < batch.num_rows() {
+                let row = batch.slice(*at, 1);
+                let parts = self.parts.iter().map(|part| {
+                    let arguments = match part {
+                        Part::Rows(rows) => {
+                            let places = rows.arguments.iter();
+                            places.map(|at| Arc::clone(row.column(*at))).collect()
                         }
+                        Part::Value(_) | Part::Number => Vec::new(),
                     };
+                    (part, arguments)
+                });
+                self.open = Some(Open::new(parts, self.outer, &self.around)?);
+            }
+            let over = *at == batch.num_rows();
+            if over || self.gathered.origins.len() >= self.most {
+                let given = self.gathered.flush(&self.parts, batch, &self.run)?;
+                if over {
+                    self.batch = None;
+                }
+                if given.is_some() {
+                    return Ok(given);
                 }
             }
         }

@@ -54,16 +54,15 @@ impl Operator for Calls {
                 crate::values::with_kind(value, &argument.ty.arrow())
             });
             let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
-            parts.push((part.clone(), arguments));
+            parts.push((part, arguments));
         }
         if self.numbered {
-            parts.push((Part::Number, Vec::new()));
+            parts.push((&Part::Number, Vec::new()));
         }
-        let mut open = Open::new(&parts, false, &self.around)?;
+        let mut open = Open::new(parts.into_iter(), false, &self.around)?;
         let batch_rows = run.context.session_config().batch_size();
-        let around = self.around.clone();
         Ok(Box::pin(futures::stream::poll_fn(move |_| {
-            let next = open.next(batch_rows, &around).transpose();
+            let next = open.next(batch_rows).transpose();
             std::task::Poll::Ready(next.map(|next| {
                 let (columns, rows) = next?;
                 run.batch(columns, rows)
