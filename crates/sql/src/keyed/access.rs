@@ -18,7 +18,7 @@ use freestone_frontend::plan::{
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    ColumnType, CompareOp, IndexKind, KeyLookUp, Predicate, Table, TableSchema, Value,
+    ColumnType, CompareOp, Foremost, IndexKind, KeyLookUp, Predicate, Table, TableSchema, Value,
 };
 
 use super::is_readable;
@@ -55,7 +55,17 @@ pub(super) enum By {
         /// These columns, and others that have to equal values.
         columns: Vec<usize>,
         bounds: Vec<Between>,
+        /// If a LIMIT wants only rows that come first in the order of the next column, which.
+        foremost: Option<Limited>,
     },
+}
+
+/// The rows that a LIMIT leaves of those with one key.
+#[derive(Debug)]
+pub(super) struct Limited {
+    column: usize,
+    descending: bool,
+    count: Source,
 }
 
 /// A bound of a column.
@@ -103,7 +113,10 @@ impl By {
     /// The condition that values of the columns make together with the bounds; `None` if
     /// a bound is NULL.
     pub(super) fn condition(&self, key: &[Value], parameters: &[ArrayRef]) -> Option<Predicate> {
-        let By::First { columns, bounds } = self else {
+        let By::First {
+            columns, bounds, ..
+        } = self
+        else {
             return None;
         };
         let compare =
@@ -117,6 +130,25 @@ impl By {
         }
         Some(Predicate::And(terms))
     }
+
+    /// The rows that are wanted of those with one key, if not all of them are.
+    pub(super) fn foremost(&self, parameters: &[ArrayRef]) -> Option<Foremost> {
+        let By::First {
+            foremost: Some(limited),
+            ..
+        } = self
+        else {
+            return None;
+        };
+        match limited.count.value(parameters)? {
+            Value::Int(count) => Some(Foremost {
+                column: limited.column,
+                descending: limited.descending,
+                count: usize::try_from(count).ok()?,
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// The accesses of all tables of a plan; `None` if one has none, or the plan has other parts
@@ -126,7 +158,7 @@ pub(super) fn all(plan: &Plan) -> Option<Vec<Access>> {
         same: Vec::new(),
         found: Vec::new(),
     };
-    walk.plan(plan, &[])?;
+    walk.plan(plan, &[], None)?;
     (!walk.found.is_empty()).then_some(walk.found)
 }
 
@@ -137,6 +169,48 @@ pub(super) fn stored(relation: &Relation) -> Option<&Arc<Table>> {
     Some(stored.parts().0)
 }
 
+/// The order and the number of the rows that matter.
+#[derive(Clone, Copy)]
+struct Wanted<'p> {
+    column: ColumnId,
+    descending: bool,
+    count: &'p Expr,
+}
+
+impl<'p> Wanted<'p> {
+    /// Of a LIMIT over a sort by one column.
+    fn of(plan: &'p Plan) -> Option<Wanted<'p>> {
+        let Plan::Limit {
+            input,
+            limit: Some(count),
+            offset: None,
+            ties: None,
+            percent: false,
+        } = plan
+        else {
+            return None;
+        };
+        let mut input = &**input;
+        while let Plan::Project { input: below, .. } = input {
+            input = below;
+        }
+        let Plan::Sort { keys, .. } = input else {
+            return None;
+        };
+        match keys.as_slice() {
+            [key] => match key.expr.kind {
+                ExprKind::Column(column) => Some(Wanted {
+                    column,
+                    descending: key.descending,
+                    count,
+                }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 struct Walk {
     /// Columns that are renamed by projections: the new one and the old one.
     same: Vec<(ColumnId, ColumnId)>,
@@ -144,8 +218,14 @@ struct Walk {
 }
 
 impl Walk {
-    /// Goes down a plan with the conditions that its rows must meet to matter.
-    fn plan<'p>(&mut self, plan: &'p Plan, above: &[&'p Expr]) -> Option<()> {
+    /// Goes down a plan with the conditions that its rows must meet to matter; if of the rows
+    /// that meet all of them only the first ones do, with these.
+    fn plan<'p>(
+        &mut self,
+        plan: &'p Plan,
+        above: &[&'p Expr],
+        wanted: Option<Wanted<'p>>,
+    ) -> Option<()> {
         let unfit = |expr: &&Expr| expr.has_subquery() || expr.is_volatile();
         if plan.expressions().iter().any(unfit) {
             return None;
@@ -157,14 +237,14 @@ impl Walk {
                 sample: None,
                 ..
             } => {
-                let access = self.access(relation, columns, above)?;
+                let access = self.access(relation, columns, above, wanted)?;
                 self.found.push(access);
                 Some(())
             }
             Plan::Filter { input, condition } => {
                 let mut all = above.to_vec();
                 parts(condition, &mut all);
-                self.plan(input, &all)
+                self.plan(input, &all, wanted)
             }
             Plan::Project { input, items } => {
                 for (column, expr) in items {
@@ -172,7 +252,7 @@ impl Walk {
                         self.same.push((column.id, id));
                     }
                 }
-                self.plan(input, above)
+                self.plan(input, above, wanted)
             }
             Plan::Join {
                 kind,
@@ -198,15 +278,15 @@ impl Walk {
                         (&[], &[])
                     }
                 };
-                self.plan(left, of_left)?;
-                self.plan(right, of_right)
+                self.plan(left, of_left, None)?;
+                self.plan(right, of_right, None)
             }
-            Plan::Sort { input, .. } => self.plan(input, above),
+            Plan::Sort { input, .. } => self.plan(input, above, wanted),
             // Rows that fail a condition above these count among the others.
+            Plan::Limit { input, .. } => self.plan(input, &[], Wanted::of(plan)),
             Plan::Aggregate { input, .. }
-            | Plan::Limit { input, .. }
             | Plan::Distinct { input, .. }
-            | Plan::Barrier { input } => self.plan(input, &[]),
+            | Plan::Barrier { input } => self.plan(input, &[], None),
             Plan::Values { rows, .. } => (rows.len() <= MOST_KEYS).then_some(()),
             _ => None,
         }
@@ -217,6 +297,7 @@ impl Walk {
         relation: &Relation,
         columns: &[(Read, usize)],
         above: &[&Expr],
+        wanted: Option<Wanted<'_>>,
     ) -> Option<Access> {
         let table = stored(relation)?;
         may_read(table).ok()?;
@@ -253,7 +334,14 @@ impl Walk {
                 let look_up = KeyLookUp::prepare(schema, &key, &positions).ok()?;
                 (By::Key(look_up.of_reader()), keys)
             }
-            None => first_columns(schema, &alternatives, &bounds(above, &places, schema))?,
+            None => {
+                let conditions = Conditions {
+                    bounds: bounds(above, &places, schema),
+                    wanted: wanted.and_then(|wanted| limited(&wanted, above, &places, schema)),
+                    alternatives: &alternatives,
+                };
+                first_columns(schema, conditions)?
+            }
         };
         Some(Access {
             relation: std::ptr::from_ref(relation).addr(),
@@ -474,13 +562,54 @@ fn bounds(
     above.iter().filter_map(bound).collect()
 }
 
+/// The rows that a LIMIT leaves, if all conditions are of those that a look-up tests: equalities
+/// and bounds. Other conditions would be asked of the wrong rows.
+fn limited(
+    wanted: &Wanted<'_>,
+    above: &[&Expr],
+    places: &HashMap<ColumnId, usize>,
+    schema: &TableSchema,
+) -> Option<Limited> {
+    let column = *places.get(&wanted.column)?;
+    let is_tested = |term: &&Expr| {
+        let equal = alternatives(term, places, schema).is_some_and(|all| all.len() == 1);
+        equal
+            || bounds(&[term], places, schema)
+                .iter()
+                .any(|(of, ..)| *of == column)
+    };
+    let of = &schema.columns[column];
+    let count = match &wanted.count.kind {
+        ExprKind::Literal(array) => Source::Given(cell(array, 0)),
+        ExprKind::Parameter(number) => Source::Parameter(*number),
+        _ => return None,
+    };
+    let fits = is_plain(&of.kind) && !of.nullable && above.iter().all(is_tested);
+    fits.then_some(Limited {
+        column,
+        descending: wanted.descending,
+        count,
+    })
+}
+
+/// The conditions of a table's rows.
+struct Conditions<'a> {
+    alternatives: &'a [Alternative],
+    bounds: Vec<(usize, CompareOp, Source)>,
+    wanted: Option<Limited>,
+}
+
 /// The first columns of a key or an index to which every alternative gives values, as many as
-/// there are, with the bounds of the next column.
+/// there are, with the bounds of the next column and the rows that are wanted in its order.
 fn first_columns(
     schema: &TableSchema,
-    alternatives: &[Alternative],
-    bounds: &[(usize, CompareOp, Source)],
+    conditions: Conditions<'_>,
 ) -> Option<(By, Vec<Vec<Source>>)> {
+    let Conditions {
+        alternatives,
+        bounds,
+        wanted,
+    } = conditions;
     let keys = schema.keys.iter().map(|key| &key.columns);
     let trees = schema.indexes.iter();
     let trees = trees.filter(|index| index.kind == IndexKind::Csb);
@@ -489,14 +618,17 @@ fn first_columns(
         let first = columns.iter().take_while(known).count();
         let next = columns.get(first);
         let bounded = next.is_some_and(|next| bounds.iter().any(|(column, ..)| column == next));
+        let ordered = wanted
+            .as_ref()
+            .is_some_and(|wanted| Some(&wanted.column) == next);
         // Rows with a NULL in a column that is not asked for have no entry in a block's tree.
         let mut rest = columns.iter().skip(first + usize::from(bounded));
         let whole = rest.all(|column| !schema.columns[*column].nullable);
-        (whole && first > 0).then(|| (first, bounded, columns.clone()))
+        (whole && first > 0).then(|| (first, bounded || ordered, columns.clone()))
     };
     let all = keys.chain(trees.map(|index| &index.columns));
     let all = all.filter_map(given);
-    let (first, _, columns) = all.max_by_key(|(first, bounded, _)| (*first, *bounded))?;
+    let (first, _, columns) = all.max_by_key(|(first, narrowed, _)| (*first, *narrowed))?;
     // Values of other columns keep rows out, too.
     let mut equal = columns[..first].to_vec();
     equal.extend(alternatives.first().into_iter().flat_map(Alternative::keys));
@@ -513,15 +645,14 @@ fn first_columns(
     };
     let keys = alternatives.iter().map(values).collect::<Option<_>>()?;
     let next = columns.get(first).copied();
-    let own = bounds.iter().filter(|(column, ..)| Some(*column) == next);
-    let bounds = own.map(|(column, op, source)| Between {
-        column: *column,
-        op: *op,
-        source: source.clone(),
-    });
+    let own = bounds
+        .into_iter()
+        .filter(|(column, ..)| Some(*column) == next);
+    let bounds = own.map(|(column, op, source)| Between { column, op, source });
     let by = By::First {
         bounds: bounds.collect(),
         columns: equal,
+        foremost: wanted.filter(|wanted| Some(wanted.column) == next),
     };
     Some((by, keys))
 }

@@ -5,7 +5,8 @@
 //! ([`access`]), the rows are looked up, and the front's own interpreter computes
 //! the rest over them. Whether that is so depends on the bound plan alone: on its conditions,
 //! not on how the statement is written or sent. The first columns of a key or of an index do as
-//! well, as long as few rows have these values.
+//! well, as long as few rows have these values, or a LIMIT wants few of them in the order of the
+//! next column.
 //!
 //! ```text
 //! SELECT c.name, w.tax FROM customer c, warehouse w
@@ -33,7 +34,7 @@ use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Row, RowId, Snapshot};
+use freestone_storage::{Column, Extent, Row, RowId, Snapshot};
 
 use self::access::{Access, By};
 use crate::advisor::Record;
@@ -175,6 +176,7 @@ fn looked_up(
         return Ok(None);
     }
     let most = (MOST_LOOKED_AT / keys.len().max(1)).max(EACH_LOOKS_AT);
+    let foremost = access.by.foremost(parameters);
     let begun = Instant::now();
     for key in &keys {
         let some = match &access.by {
@@ -184,7 +186,8 @@ fn looked_up(
                     continue;
                 };
                 let columns = &access.columns;
-                match table.look_up_among(&view, &condition, columns, most)? {
+                let extent = Extent { most, foremost };
+                match table.look_up_within(&view, &condition, columns, extent)? {
                     Some(some) => some,
                     None => return Ok(None),
                 }

@@ -106,6 +106,15 @@ fn few_and_many_rows_by_the_first_columns_of_a_key() {
         "SELECT count(*), sum(n), min(t) FROM l WHERE g = {}",
         "SELECT n, t FROM l WHERE g = {} AND n > 2 ORDER BY n DESC LIMIT 3",
         "SELECT n, t FROM l WHERE g = {} AND n BETWEEN 5 AND 8 ORDER BY n",
+        "SELECT n, t FROM l WHERE g = {} ORDER BY n LIMIT 2",
+        "SELECT t, n + 1 FROM l WHERE g = {} ORDER BY n DESC LIMIT 70",
+        "SELECT n FROM l WHERE g = {} AND n > 40 AND n < 999 ORDER BY n LIMIT 1",
+        "SELECT n FROM l WHERE g = {} AND t IS NULL ORDER BY n DESC LIMIT 3",
+        "SELECT n FROM l WHERE g = {} AND n % 11 = 5 ORDER BY n LIMIT 3",
+        "SELECT n FROM l WHERE g IN ({}, 1) ORDER BY n DESC, g LIMIT 4",
+        "SELECT n FROM l WHERE g = {} AND g = 2 ORDER BY n LIMIT 4 OFFSET 2",
+        "SELECT n FROM (SELECT * FROM l WHERE g = {} ORDER BY n LIMIT 9) x WHERE n > 4 ORDER BY n DESC LIMIT 2",
+        "SELECT f FROM l WHERE t = 't{}' ORDER BY f LIMIT 5",
         "SELECT count(*) FROM l WHERE g = {} AND t = 't7' AND f > 5",
         "SELECT count(*) FROM l WHERE t = 't{}' AND f < 9",
         "SELECT count(*) FROM l WHERE t = 't{}'",
@@ -144,6 +153,54 @@ fn few_and_many_rows_by_the_first_columns_of_a_key() {
             "99999|NULL|NULL"
         ]
     );
+}
+
+#[test]
+fn the_first_rows_of_a_key_are_those_that_a_transaction_sees() {
+    let session = Sql::new();
+    for statement in [
+        "CREATE TABLE o (w int, d int, o int, c int, PRIMARY KEY (w, d, o))",
+        "CREATE INDEX o_c ON o (w, d, c, o)",
+        "INSERT INTO o SELECT 1, d, o, o % 7 FROM generate_series(1, 3) d, generate_series(1, 300) o",
+    ] {
+        session.run(statement);
+    }
+    let first = session
+        .session
+        .prepare("SELECT o FROM o WHERE w = $1 AND d = $2 ORDER BY o LIMIT $3");
+    let last =
+        "SELECT o, c FROM o WHERE w = $1 AND d = $2 AND c = $3 ORDER BY o DESC LIMIT 1 FOR UPDATE";
+    let last = session.session.prepare(last);
+    let (first, last) = (first.unwrap(), last.unwrap());
+    // The rows of a table as it is shown, under its head.
+    let cells = |shown: String| {
+        let lines = shown.lines().filter(|line| line.starts_with('|')).skip(1);
+        let rows = lines.map(|line| line.split_whitespace().filter(|part| *part != "|"));
+        let rows = rows.map(|row| row.collect::<Vec<_>>().join("|"));
+        rows.collect::<Vec<_>>().join(", ")
+    };
+    let check = |stage: &str, expected: [&str; 2]| {
+        let values = |numbers: [i64; 3]| numbers.map(Parameter::Integer);
+        let found = [
+            prepared_rows(&session.session, &first, &values([1, 2, 3])),
+            prepared_rows(&session.session, &last, &values([1, 2, 4])),
+        ];
+        assert_eq!(found.map(cells), expected, "{stage}");
+    };
+    for stage in ["in the delta", "in blocks"] {
+        check(stage, ["1, 2, 3", "298|4"]);
+        session.run("BEGIN");
+        session.run("DELETE FROM o WHERE d = 2 AND (o < 100 OR o > 290)");
+        session.run("INSERT INTO o VALUES (1, 2, 0, 9), (1, 2, 1000, 4)");
+        session.run("UPDATE o SET c = 4 WHERE w = 1 AND d = 2 AND o = 1000");
+        check(stage, ["0, 100, 101", "1000|4"]);
+        session.run("ROLLBACK");
+        check(stage, ["1, 2, 3", "298|4"]);
+        session.run("VACUUM o");
+    }
+    session.run("DELETE FROM o WHERE d = 2 AND (o < 200 OR c = 4)");
+    session.run("INSERT INTO o VALUES (1, 2, 150, 4)");
+    check("after changes", ["150, 201, 202", "150|4"]);
 }
 
 #[test]

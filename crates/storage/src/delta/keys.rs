@@ -15,6 +15,7 @@
 //! change its key lie next to each other, the newest last.
 
 use super::tuple::TupleShape;
+use crate::error::Result;
 use crate::index::key::normal;
 use crate::predicate::Conditions;
 use crate::schema::{Physical, TableSchema, Value};
@@ -153,29 +154,11 @@ impl KeyMap {
         let range = self.range_after(equal, conditions);
         let mut numbers = Vec::new();
         for tuple in tuples {
-            let stored = tuple.iter().zip(&self.kinds);
-            let stored = stored.map(|(value, kind)| stored_key(value, *kind));
-            // A value that the column cannot have is in no row.
-            let Some(stored) = stored.collect::<Option<Vec<_>>>() else {
+            let Some((low, high)) = self.within(equal, &tuple, range.as_ref()) else {
                 continue;
             };
-            let mut prefix = Vec::new();
-            for (kind, value) in self.kinds.iter().zip(&stored) {
-                add(&mut prefix, *kind, Some(value));
-            }
-            let (low, high) = match &range {
-                None => (prefix.clone(), after(prefix)),
-                Some((low, high)) => self.bounds(equal, prefix, (low.as_ref(), high.as_ref())),
-            };
-            let low = Bound::Included(low.as_slice());
-            let high = high.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            if let (Bound::Included(low), Bound::Excluded(high)) = (low, high)
-                && low >= high
-            {
-                continue;
-            }
             let entries = self.entries.read();
-            for entry in entries.range::<[u8], _>((low, high)) {
+            for entry in entries.range::<[u8], _>(between(&low, high.as_deref())) {
                 if numbers.len() == most {
                     return None;
                 }
@@ -185,6 +168,100 @@ impl KeyMap {
         numbers.sort_unstable();
         numbers.dedup();
         Some(numbers)
+    }
+
+    /// Whether conditions give the first columns one value each, and this column is the next
+    /// one: then [`KeyMap::visit_in_order`] goes by it.
+    pub fn is_in_order_of(&self, column: usize, conditions: &Conditions<'_>) -> bool {
+        let equal = self.equal(conditions);
+        let tuples = conditions.all_equal(&self.columns[..equal]);
+        self.columns.get(equal) == Some(&column) && tuples.is_some_and(|tuples| tuples.len() == 1)
+    }
+
+    /// Shows `visit` the numbers of the rows within the bounds of conditions in the order of
+    /// the column that follows those with one value, until it returns true. The numbers are
+    /// copied in small parts, so that `visit` runs without the lock.
+    ///
+    /// # Errors
+    /// An error of `visit`.
+    pub fn visit_in_order(
+        &self,
+        conditions: &Conditions<'_>,
+        descending: bool,
+        mut visit: impl FnMut(u64) -> Result<bool>,
+    ) -> Result<()> {
+        const PART: usize = 32;
+        let equal = self.equal(conditions);
+        let tuples = conditions.all_equal(&self.columns[..equal]);
+        let range = self.range_after(equal, conditions);
+        let bounds = tuples.iter().flatten().next();
+        let bounds = bounds.and_then(|tuple| self.within(equal, tuple, range.as_ref()));
+        let Some((low, high)) = bounds else {
+            return Ok(());
+        };
+        let mut seen: Option<Box<[u8]>> = None;
+        loop {
+            let mut numbers = [0; PART];
+            let mut count = 0;
+            {
+                let entries = self.entries.read();
+                let (mut from, mut to) = between(&low, high.as_deref());
+                match &seen {
+                    Some(last) if descending => to = Bound::Excluded(last),
+                    Some(last) => from = Bound::Excluded(last),
+                    None => {}
+                }
+                let mut range = entries.range::<[u8], _>((from, to));
+                let mut last = None;
+                while count < PART {
+                    let next = match descending {
+                        true => range.next_back(),
+                        false => range.next(),
+                    };
+                    let Some(entry) = next else {
+                        break;
+                    };
+                    numbers[count] = number_of(entry);
+                    count += 1;
+                    last = Some(entry);
+                }
+                if let Some(last) = last {
+                    seen = Some(last.clone());
+                }
+            }
+            for number in &numbers[..count] {
+                if visit(*number)? {
+                    return Ok(());
+                }
+            }
+            if count < PART {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The bytes from which and before which entries lie whose first columns have these values
+    /// and whose next one is within a range; `None` if there are none.
+    fn within(
+        &self,
+        equal: usize,
+        tuple: &[Value],
+        range: Option<&(Bound<Value>, Bound<Value>)>,
+    ) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+        let stored = tuple.iter().zip(&self.kinds);
+        let stored = stored.map(|(value, kind)| stored_key(value, *kind));
+        // A value that the column cannot have is in no row.
+        let stored = stored.collect::<Option<Vec<_>>>()?;
+        let mut prefix = Vec::new();
+        for (kind, value) in self.kinds.iter().zip(&stored) {
+            add(&mut prefix, *kind, Some(value));
+        }
+        let (low, high) = match range {
+            None => (prefix.clone(), after(prefix)),
+            Some((low, high)) => self.bounds(equal, prefix, (low.as_ref(), high.as_ref())),
+        };
+        let is_empty = high.as_ref().is_some_and(|high| low >= *high);
+        (!is_empty).then_some((low, high))
     }
 
     /// How many of the first columns have to equal values.
@@ -241,6 +318,12 @@ impl KeyMap {
         let first = first.unwrap_or_else(|| prefix.clone());
         (first, last.or_else(|| after(prefix)))
     }
+}
+
+/// The entries from some bytes on and before others.
+fn between<'a>(low: &'a [u8], high: Option<&'a [u8]>) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+    let high = high.map_or(Bound::Unbounded, Bound::Excluded);
+    (Bound::Included(low), high)
 }
 
 /// The least bytes that are greater than all that begin with these; `None` if there are none.

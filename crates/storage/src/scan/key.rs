@@ -4,7 +4,7 @@
 //! tree, the row; for rows in no block, the delta's map of the key. Wherever one
 //! of these is missing, the block or the delta is asked as by [`look_up`].
 
-use super::look_up::{LookUp, Sought, look_up};
+use super::look_up::{Extent, LookUp, Sought, look_up};
 use crate::block::{Block, RUN_MAX};
 use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
 use crate::error::{Error, Result};
@@ -107,7 +107,7 @@ impl KeyLookUp {
         let Some(stored) = self.stored(key) else {
             // Of another type, beyond its range, or equal to others in other bytes.
             let predicate = self.predicate(key);
-            let all = look_up(place, view, &predicate, &self.columns, usize::MAX)?;
+            let all = look_up(place, view, &predicate, &self.columns, Extent::ALL)?;
             return Ok(all.unwrap_or_default());
         };
         let mut rows = Vec::new();
@@ -163,6 +163,7 @@ impl KeyLookUp {
             bound,
             conditions,
             columns: &self.columns,
+            foremost: None,
         }
     }
 

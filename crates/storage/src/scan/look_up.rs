@@ -5,15 +5,17 @@ use super::filter::Filter;
 use super::{Scan, ScanRequest};
 use crate::block::Block;
 use crate::codec::ArrayForm;
-use crate::delta::{Delta, Fragment, ReadView, RowHome};
+use crate::delta::{Delta, Fragment, KeyMap, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, Conditions, Predicate, Prune, evaluate_leaf};
 use crate::row::{Row, cell};
 use crate::schema::TableSchema;
+use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_schema::SchemaRef;
+use arrow_ord::sort::sort_to_indices;
+use arrow_schema::{SchemaRef, SortOptions};
 use std::sync::Arc;
 
 /// The least and the greatest whole number of each block, side by side.
@@ -36,8 +38,51 @@ pub struct LookUp<'a> {
     pub bounds: &'a BoundsOf<'a>,
 }
 
+/// How far a look-up goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// The most rows that it looks at.
+    pub most: usize,
+    /// If only some of the rows are wanted, which.
+    pub foremost: Option<Foremost>,
+}
+
+impl Extent {
+    /// Of all rows.
+    pub const ALL: Extent = Extent {
+        most: usize::MAX,
+        foremost: None,
+    };
+}
+
+/// The rows that come first in the order of a column without NULLs. Others may be given, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Foremost {
+    /// The column.
+    pub column: usize,
+    /// Whether greater values come first.
+    pub descending: bool,
+    /// How many rows.
+    pub count: usize,
+}
+
+impl Foremost {
+    /// The places of the foremost of some values, in ascending order.
+    fn of(&self, values: &ArrayRef) -> Result<Vec<usize>> {
+        let options = SortOptions {
+            descending: self.descending,
+            nulls_first: false,
+        };
+        let places = sort_to_indices(values, Some(options), Some(self.count))?;
+        let mut places: Vec<usize> = places.values().iter().map(|at| *at as usize).collect();
+        places.sort_unstable();
+        Ok(places)
+    }
+}
+
 /// The `columns` of every row of a table that `view` sees and for which
-/// `predicate` is TRUE, with its id; `None` if more than `most` rows have to be looked at.
+/// `predicate` is TRUE, with its id, or of the foremost of them; `None` if more rows have to be
+/// looked at than the extent allows.
 ///
 /// # Errors
 /// 42703 or 42804 for a predicate or columns that do not fit the table,
@@ -47,7 +92,7 @@ pub fn look_up(
     view: &ReadView,
     predicate: &Predicate,
     columns: &[usize],
-    most: usize,
+    extent: Extent,
 ) -> Result<Option<Vec<(RowId, Row)>>> {
     let count = place.schema.columns.len();
     if let Some(column) = columns.iter().find(|column| **column >= count) {
@@ -62,8 +107,9 @@ pub fn look_up(
         bound: &bound,
         conditions: &conditions,
         columns,
+        foremost: extent.foremost,
     };
-    let (mut left, mut rows) = (most, Vec::new());
+    let (mut left, mut rows) = (extent.most, Vec::new());
     for block in candidates(place, &conditions)? {
         if !sought.in_block(block, &mut left, &mut rows)? {
             return Ok(None);
@@ -80,6 +126,7 @@ pub(super) struct Sought<'a, 'p> {
     pub bound: &'a BoundPredicate,
     pub conditions: &'a Conditions<'a>,
     pub columns: &'a [usize],
+    pub foremost: Option<Foremost>,
 }
 
 /// Rows of a block that are read one by one; more are read column by column.
@@ -137,6 +184,10 @@ impl Sought<'_, '_> {
     ) -> Result<()> {
         let home = RowHome::Block(block.id());
         positions.retain(|row| !self.view.is_deleted(home, block.deletes(), *row));
+        if let Some(foremost) = self.foremost.filter(|some| some.count < positions.len()) {
+            let kept = foremost.of(&block.take(foremost.column, &positions)?)?;
+            positions = kept.into_iter().map(|place| positions[place]).collect();
+        }
         if positions.len() <= SINGLE {
             for row in positions {
                 rows.push((home.row(row), block.row(self.columns, row)?));
@@ -158,6 +209,11 @@ impl Sought<'_, '_> {
         let (place, view) = (self.place, self.view);
         if place.delta.is_empty() && view.own.is_none() {
             return Ok(true);
+        }
+        if let Some(foremost) = self.foremost
+            && let Some(is_whole) = self.foremost_in_delta(foremost, left, rows)?
+        {
+            return Ok(is_whole);
         }
         let Some(candidates) = self.by_key(*left) else {
             let fragments = view.fragments(place.delta);
@@ -188,29 +244,88 @@ impl Sought<'_, '_> {
             let found = same.iter().map(|(.., row)| *row);
             let found = found.filter(|row| view.sees(*home, fragment, *row));
             let found: Vec<u32> = found.collect();
-            if found.is_empty() {
-                continue;
-            }
-            let tuples = fragment.read();
-            let bits = self.bound.evaluate(found.len(), &mut |column, leaf| {
-                evaluate_leaf(leaf, &tuples.column(column, &found, ArrayForm::Sql)?)
-            })?;
-            for place in bits.set_indices() {
-                let row = found[place];
-                let tuple = tuples.tuple(row);
-                let values = self.columns.iter();
-                let values = values.map(|column| fragment.shape().value(tuple, *column));
-                rows.push((home.row(row), values.collect()));
+            if !found.is_empty() {
+                self.add_tuples((*home, fragment), &found, rows)?;
             }
         }
         Ok(true)
     }
 
-    /// The rows in no block that may meet the conditions, if a key or an index leads to them and
-    /// they are at most so many.
-    fn by_key(&self, most: usize) -> Option<Vec<Candidate>> {
+    /// Adds those of a fragment's rows that meet the conditions.
+    fn add_tuples(
+        &self,
+        (home, fragment): (RowHome, &Fragment),
+        found: &[u32],
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<()> {
+        let tuples = fragment.read();
+        let bits = self.bound.evaluate(found.len(), &mut |column, leaf| {
+            evaluate_leaf(leaf, &tuples.column(column, found, ArrayForm::Sql)?)
+        })?;
+        for place in bits.set_indices() {
+            let row = found[place];
+            let tuple = tuples.tuple(row);
+            let values = self.columns.iter();
+            let values = values.map(|column| fragment.shape().value(tuple, *column));
+            rows.push((home.row(row), values.collect()));
+        }
+        Ok(())
+    }
+
+    /// Adds the foremost of the rows that are in no block by the order of a key or an index;
+    /// `false` if more than `left` have to be looked at, `None` if no order leads to them.
+    fn foremost_in_delta(
+        &self,
+        foremost: Foremost,
+        left: &mut usize,
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<Option<bool>> {
+        let Some((map, own_map)) = self.maps() else {
+            return Ok(None);
+        };
+        if !map.is_in_order_of(foremost.column, self.conditions) {
+            return Ok(None);
+        }
         let (delta, own) = (self.place.delta, self.view.own.as_ref());
-        let map = delta.map_for(self.conditions)?;
+        let mut is_whole = true;
+        for (map, is_own) in [(Some(map), false), (own_map, true)] {
+            let Some(map) = map else {
+                continue;
+            };
+            let mut found = 0;
+            map.visit_in_order(self.conditions, foremost.descending, |number| {
+                if *left == 0 {
+                    is_whole = false;
+                    return Ok(true);
+                }
+                *left -= 1;
+                let place = match is_own {
+                    true => own.and_then(|own| own.find(number)),
+                    false => delta.find(number),
+                };
+                let Some((fragment, row)) = place else {
+                    return Ok(false);
+                };
+                let home = match is_own {
+                    true => RowHome::Own(fragment.first()),
+                    false => RowHome::Fragment(fragment.first()),
+                };
+                if self.view.sees(home, &fragment, row) {
+                    let before = rows.len();
+                    self.add_tuples((home, &fragment), &[row], rows)?;
+                    found += rows.len() - before;
+                }
+                Ok(found >= foremost.count)
+            })?;
+        }
+        Ok(Some(is_whole))
+    }
+
+    /// The map from keys to rows in no block that fits the conditions best, and that of the
+    /// transaction's own rows, if it has some.
+    fn maps(&self) -> Option<(&KeyMap, Option<&KeyMap>)> {
+        let own = self.view.own.as_ref();
+        let map = self.place.delta.map_for(self.conditions)?;
         let own_map = own.and_then(|own| {
             let mut maps = own.maps.iter();
             maps.find(|own| own.columns() == map.columns())
@@ -218,6 +333,14 @@ impl Sought<'_, '_> {
         if own.is_some_and(|own| !own.fragments.is_empty()) && own_map.is_none() {
             return None;
         }
+        Some((map, own_map))
+    }
+
+    /// The rows in no block that may meet the conditions, if a key or an index leads to them and
+    /// they are at most so many.
+    fn by_key(&self, most: usize) -> Option<Vec<Candidate>> {
+        let (map, own_map) = self.maps()?;
+        let (delta, own) = (self.place.delta, self.view.own.as_ref());
         let numbers = map.rows(self.conditions, most)?;
         let own_numbers = match own_map {
             Some(own_map) => own_map.rows(self.conditions, most)?,

@@ -21,7 +21,7 @@ mod worker;
 
 pub use fragments::Columns;
 pub use key::KeyLookUp;
-pub use look_up::{BlockBounds, LookUp, look_up};
+pub use look_up::{BlockBounds, Extent, Foremost, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::predicate::{CompareOp, Predicate};
 use crate::row::Row;
-use crate::scan::{BlockBounds, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
+use crate::scan::{BlockBounds, Extent, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
 use std::collections::HashMap;
@@ -268,22 +268,22 @@ impl Table {
         predicate: &Predicate,
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
-        let all = self.look_up_among(view, predicate, columns, usize::MAX)?;
+        let all = self.look_up_within(view, predicate, columns, Extent::ALL)?;
         Ok(all.unwrap_or_default())
     }
 
-    /// The same, but `None` if more than `most` rows have to be looked at.
+    /// The same within an extent; `None` if more rows have to be looked at.
     ///
     /// # Errors
     /// As [`Table::look_up`].
-    pub fn look_up_among(
+    pub fn look_up_within(
         &self,
         view: &ReadView,
         predicate: &Predicate,
         columns: &[usize],
-        most: usize,
+        extent: Extent,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
-        self.with_place(|place| look_up(place, view, predicate, columns, most))
+        self.with_place(|place| look_up(place, view, predicate, columns, extent))
     }
 
     /// The `columns` of the rows in which those of a key have these values, NULL for NULL.

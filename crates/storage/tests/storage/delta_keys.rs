@@ -158,3 +158,51 @@ fn versions_are_visited_from_the_newest() {
     });
     assert_eq!(until, expected[..=20]);
 }
+
+#[test]
+fn rows_come_in_the_order_of_the_next_column() {
+    let text = |number: u64| Some(format!("{:03}", number * 37 % 101).into_bytes());
+    let rows: Vec<Row> = (0..200)
+        .map(|number| (Some(i64::from(number % 2 == 0)), text(number), 0))
+        .collect();
+    let delta = delta_of(&rows);
+    let order = |predicate: &Predicate, descending: bool, most: usize| {
+        let bound = BoundPredicate::bind(predicate, delta.schema()).unwrap();
+        let conditions = Conditions::of(&bound);
+        let map = delta.map_for(&conditions).unwrap();
+        assert!(map.is_in_order_of(1, &conditions) && !map.is_in_order_of(0, &conditions));
+        let mut texts = Vec::new();
+        map.visit_in_order(&conditions, descending, |number| {
+            texts.push(rows[usize::try_from(number).unwrap()].1.clone().unwrap());
+            Ok(texts.len() == most)
+        })
+        .unwrap();
+        texts
+    };
+    let even = compare(0, CompareOp::Eq, Value::Int(1));
+    let from = |low: &str| {
+        let low = compare(1, CompareOp::GtEq, Value::Bytes(low.as_bytes().to_vec()));
+        Predicate::And(vec![even.clone(), low])
+    };
+    for (predicate, low) in [
+        (even.clone(), ""),
+        (from("050"), "050"),
+        (from("999"), "999"),
+    ] {
+        let own = rows.iter().filter(|row| row.0 == Some(1));
+        let mut expected: Vec<Vec<u8>> = own.filter_map(|row| row.1.clone()).collect();
+        expected.retain(|text| text.as_slice() >= low.as_bytes());
+        expected.sort();
+        assert_eq!(order(&predicate, false, usize::MAX), expected);
+        assert_eq!(
+            order(&predicate, false, 33),
+            expected[..expected.len().min(33)]
+        );
+        expected.reverse();
+        assert_eq!(order(&predicate, true, usize::MAX), expected);
+        assert_eq!(
+            order(&predicate, true, 2),
+            expected[..expected.len().min(2)]
+        );
+    }
+}
