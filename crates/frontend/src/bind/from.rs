@@ -307,14 +307,13 @@ impl Binder<'_> {
         right: Part,
         common: &[String],
     ) -> Result<Part> {
-        let (mut conditions, mut merged) = (Vec::new(), Vec::new());
+        let (mut compared, mut merged) = (Vec::new(), Vec::new());
         for name in common {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
             let (left_type, right_type) = (a.ty.base(), b.ty.base());
             let pair = self.unified(vec![a.clone(), b.clone()], "JOIN/USING")?;
-            // The types that are compared are the columns' own: there may be no such operator.
-            conditions.push(self.binary("=", a, b)?);
+            compared.push((a, b));
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
             let ty = a.ty.clone();
@@ -330,6 +329,9 @@ impl Binder<'_> {
                 value,
             });
         }
+        // The types that are compared are the columns' own: there may be no such operator.
+        let equal = compared.into_iter().map(|(a, b)| self.binary("=", a, b));
+        let conditions = equal.collect::<Result<Vec<_>>>()?;
         let condition = (!conditions.is_empty()).then(|| Expr::and(conditions));
         let names = match kind.gives_right() {
             false => {

@@ -460,6 +460,19 @@ fn refusals_have_postgresqls_words() {
             "SELECT * FROM s JOIN (SELECT 'x' AS a) q USING (a)",
             "42804 JOIN/USING types integer and text cannot be matched",
         ),
+        // Types of all columns count before operators.
+        (
+            "SELECT FROM (SELECT '1'::json AS a, 1 AS b) q NATURAL JOIN (SELECT '1'::json AS a, 'x' AS b) r",
+            "42804 JOIN/USING types integer and text cannot be matched",
+        ),
+        (
+            "SELECT FROM (SELECT '1'::json AS a) q NATURAL JOIN (SELECT '1'::json AS a) r",
+            "42883 operator does not exist: json = json",
+        ),
+        (
+            "SELECT 1 FROM (SELECT row_to_json(q) FROM generate_series(1, 2) AS q) r",
+            "42883 function row_to_json(integer) does not exist",
+        ),
         (
             "SELECT * FROM t JOIN s ON t.a",
             "42804 argument of JOIN/ON must be type boolean, not type integer",

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::{Cast, Catalogue, Context, Returns, Scalar, catalogue};
-use crate::types::{Category, RangeOf, Type};
+use crate::types::{Category, Fields, RangeOf, Type};
 
 /// The overload that a call means.
 #[derive(Clone, Debug)]
@@ -364,6 +364,10 @@ impl Pseudo {
             Type::AnyMultirange => self.range().map_or(Type::Text, Type::Multirange),
             Type::AnyCompatible => self.compatible.clone().unwrap_or_else(text),
             Type::AnyCompatibleArray => self.compatible.clone().unwrap_or_else(text).array(),
+            Type::AnyRecord => match from {
+                Type::Record(_) => from.clone(),
+                _ => Type::Record(Fields::from_iter([])),
+            },
             Type::Any => match from {
                 Type::Unknown => Type::Text,
                 other => other.clone(),
@@ -469,6 +473,7 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
         Type::AnyEnum => matches!(from, Type::Enum(_)),
+        Type::AnyRecord => matches!(from, Type::Record(_)),
         Type::AnyRange => matches!(from, Type::Range(_)),
         Type::AnyMultirange => matches!(from, Type::Multirange(_)),
         Type::AnyArray | Type::AnyCompatibleArray => {

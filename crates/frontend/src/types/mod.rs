@@ -266,6 +266,8 @@ pub enum Type {
     AnyNonArray,
     /// In signatures: an enumeration, the same at all places.
     AnyEnum,
+    /// In signatures: a row of any type.
+    AnyRecord,
     /// In signatures: a range of the type that `AnyElement` is.
     AnyRange,
     /// In signatures: a multirange of the type that `AnyElement` is.
@@ -620,6 +622,7 @@ impl Type {
             Type::AnyArray => "anyarray",
             Type::AnyNonArray => "anynonarray",
             Type::AnyEnum => "anyenum",
+            Type::AnyRecord => "record",
             Type::AnyRange => "anyrange",
             Type::AnyMultirange => "anymultirange",
             Type::AnyCompatible => "anycompatible",

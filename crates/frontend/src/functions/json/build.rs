@@ -332,7 +332,7 @@ fn written(
 }
 
 pub(super) fn register(c: &mut Catalogue) {
-    use Type::{Any, AnyArray, AnyElement, Bool, Json, Jsonb, Text};
+    use Type::{Any, AnyArray, AnyElement, AnyRecord, Bool, Json, Jsonb, Text};
     for ty in [Json, Jsonb] {
         let one = written(|_, columns, encoders, row, out| {
             let at = columns[0].at(row);
@@ -379,15 +379,8 @@ pub(super) fn register(c: &mut Catalogue) {
         });
         c.add(scalar(name, &[Text.array(), Text.array()], ty, keyed));
     }
-    for (name, of) in [("array_to_json", AnyArray), ("row_to_json", AnyElement)] {
-        let lines = written(move |call, columns, encoders, row, out| {
-            if name == "row_to_json" && !matches!(call.types[0], Type::Record(_)) {
-                let ty = &call.types[0];
-                return Err(Error::new(
-                    "42883",
-                    format!("function row_to_json({ty}) does not exist"),
-                ));
-            }
+    for (name, of) in [("array_to_json", AnyArray), ("row_to_json", AnyRecord)] {
+        let lines = written(move |_, columns, encoders, row, out| {
             if columns.iter().any(|column| column.is_null(row)) {
                 return Ok(false);
             }

@@ -159,7 +159,7 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
             (1700, modifier)
         }
         Type::Record(fields) if fields.number() > 0 => (fields.number(), -1),
-        Type::Record(_) => (2249, -1),
+        Type::Record(_) | Type::AnyRecord => (2249, -1),
         Type::Any => (2276, -1),
         Type::AnyArray => (2277, -1),
         Type::Void => (2278, -1),
