@@ -354,7 +354,7 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
                 "max and min of BOOLEAN, BYTEA, JSONB, UUID, bit strings, hardware addresses and ranges",
             )
         }
-        Difference::Accepted(failure)
+        Difference::Accepted(failure) | Difference::State(failure, _)
             if failure.sqlstate == "0A000"
                 && failure.message == "could not implement recursive UNION" =>
         {

@@ -1687,10 +1687,9 @@ fn roomy(part: Part, level: usize) -> Result<Part> {
 fn together(visible: Visible<'_>) -> Namespace {
     let mut all = Namespace::default();
     for &names in visible {
-        all = match all.join(names.clone()) {
-            Ok(all) => all,
-            Err(_) => names.clone(),
-        };
+        all.hide(names);
+        all.relations.extend(names.relations.iter().cloned());
+        all.columns.extend(names.columns.iter().cloned());
     }
     all
 }

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr as Ast, FunctionArguments, GroupByExpr, GroupByWithModifier, visit_expressions,
+    DuplicateTreatment, Expr as Ast, FunctionArgumentClause, FunctionArguments, GroupByExpr,
+    GroupByWithModifier, Visit, visit_expressions,
 };
 
 use super::scope::{Clause, Scope};
@@ -277,10 +278,11 @@ impl Binder<'_> {
     }
 }
 
-/// The sub-queries in GROUP BY that stand for values.
-pub(super) fn subqueries_of(group_by: &GroupByExpr) -> Vec<(Ast, Option<Expr>)> {
+/// The sub-queries of a clause that stand for values, beside what they are bound to once they
+/// are. An equal sub-query elsewhere in the statement is the same value then.
+pub(super) fn subqueries_of(clause: &impl Visit) -> Vec<(Ast, Option<Expr>)> {
     let mut found = Vec::new();
-    let _: ControlFlow<()> = visit_expressions(group_by, |expr| {
+    let _: ControlFlow<()> = visit_expressions(clause, |expr| {
         let has_query = match expr {
             Ast::Subquery(_) | Ast::Exists { .. } | Ast::InSubquery { .. } => true,
             Ast::AnyOp { right, .. } | Ast::AllOp { right, .. } => {
@@ -291,6 +293,26 @@ pub(super) fn subqueries_of(group_by: &GroupByExpr) -> Vec<(Ast, Option<Expr>)> 
         };
         if has_query {
             found.push((expr.clone(), None));
+        }
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The sub-queries in the orders of aggregates with DISTINCT, which have to be those of
+/// arguments.
+pub(super) fn subqueries_of_orders(clause: &impl Visit) -> Vec<(Ast, Option<Expr>)> {
+    let mut found = Vec::new();
+    let _: ControlFlow<()> = visit_expressions(clause, |expr| {
+        if let Ast::Function(call) = expr
+            && let FunctionArguments::List(list) = &call.args
+            && list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
+        {
+            for clause in &list.clauses {
+                if let FunctionArgumentClause::OrderBy(keys) = clause {
+                    found.extend(subqueries_of(keys));
+                }
+            }
         }
         ControlFlow::Continue(())
     });

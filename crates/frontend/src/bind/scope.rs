@@ -242,6 +242,16 @@ impl Namespace {
         Ok(self)
     }
 
+    /// Takes away the names of relations that others have, too.
+    pub(super) fn hide(&mut self, nearer: &Namespace) {
+        for named in &mut self.relations {
+            let is_same = |other: &Named| other.alias == named.alias;
+            if nearer.relations.iter().any(is_same) {
+                named.alias.clear();
+            }
+        }
+    }
+
     /// Whether no relation of two sides has the name of another.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ use sqlparser::ast::{
 
 use super::columns::each_of;
 use super::group::{
-    Groups, Key, by_position, dependent, not_grouped, regroup, subqueries_of, ungrouped,
+    Groups, Key, by_position, dependent, not_grouped, regroup, subqueries_of, subqueries_of_orders,
+    ungrouped,
 };
 use super::naming::column_name;
 use super::scope::{Clause, Namespace, Scope, ScopeColumn};
@@ -163,7 +164,15 @@ impl Binder<'_> {
         body: Body<'_>,
         order_by: Option<&OrderBy>,
     ) -> Result<Ordered> {
-        self.scope()?.of_keys = subqueries_of(body.group_by);
+        let mut shared = subqueries_of(body.group_by);
+        if let Some(distinct) = body.distinct {
+            shared.extend(subqueries_of(distinct));
+            shared.extend(order_by.map(subqueries_of).unwrap_or_default());
+        }
+        for item in body.projection {
+            shared.extend(subqueries_of_orders(item));
+        }
+        self.scope()?.of_keys = shared;
         self.scope()?.clause = Clause::List;
         let mut window_keys = self.name_windows(body.named_window)?;
         let mut read = HashSet::new();

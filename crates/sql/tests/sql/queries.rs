@@ -731,3 +731,21 @@ fn conditions_with_arrays_of_no_element_and_of_a_null_are_told_apart() {
     let plan = sql.rows(&format!("EXPLAIN SELECT a FROM t WHERE {condition}"));
     assert!(plan.join("\n").contains("<= '{NULL}'"), "{plan:?}");
 }
+
+#[test]
+fn equal_sub_queries_are_one_value_for_distinct() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2), (2)");
+    let queries = [
+        "SELECT DISTINCT (SELECT 1 + a) FROM t ORDER BY (SELECT 1 + a) DESC",
+        "SELECT DISTINCT ON ((SELECT a)) a + 1 FROM t ORDER BY (SELECT a) DESC",
+        "SELECT unnest(array_agg(DISTINCT (SELECT a + 1) ORDER BY (SELECT a + 1) DESC)) FROM t",
+    ];
+    for query in queries {
+        assert_eq!(sql.rows(query), ["3", "2"], "{query}");
+    }
+    assert_eq!(
+        sql.state("SELECT DISTINCT (SELECT 1 + a) FROM t ORDER BY (SELECT 2 + a)"),
+        "42P10"
+    );
+}
