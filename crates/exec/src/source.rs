@@ -10,7 +10,7 @@ use crate::scan::Filter;
 use crate::shared::Kept;
 use crate::sort::{Sorted, Ticket};
 use crate::vector::{Batch, Selected, Vector};
-use crate::window::{Sheet, Windows};
+use crate::window::{Own, Windows};
 use crate::{Error, Result};
 use freestone_storage::{Scan, ScanWorker};
 use parking_lot::Mutex;
@@ -63,7 +63,7 @@ pub(crate) enum Worker<'s, 'a> {
         rows: &'s Sorted<'a>,
         ticket: Option<Ticket<'s>>,
     },
-    Windows(&'s Windows<'a>, Option<Sheet>),
+    Windows(&'s Windows<'a>, Option<Own<'a>>),
     Nothing,
 }
 

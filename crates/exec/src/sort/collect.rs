@@ -158,7 +158,7 @@ impl Collected {
 }
 
 /// Some batches as one.
-fn together(batches: Vec<Batch>) -> Result<Batch> {
+pub(crate) fn together(batches: Vec<Batch>) -> Result<Batch> {
     let rows = batches.iter().map(|batch| batch.rows).sum();
     let columns = super::output::by_column(batches);
     let columns = columns.into_iter().map(|parts| {

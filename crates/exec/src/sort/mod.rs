@@ -17,7 +17,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use collect::{MOST, Sorter};
+pub(crate) use collect::{Collected, MOST, Sorter, together};
 pub(crate) use order::ordered_rows;
 pub(crate) use output::{Sorted, Ticket};
 

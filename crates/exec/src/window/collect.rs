@@ -2,8 +2,10 @@
 
 use super::Windowing;
 use crate::Result;
+use crate::expression::Expression;
 use crate::keys::Keys;
 use crate::memory::{Reservation, Space};
+use crate::sort::{self, Sorter};
 use crate::spill::{LEAST, PARTS, Page, PartWriter, parted};
 use crate::vector::{Batch, Kind, Vector};
 
@@ -18,7 +20,7 @@ pub(crate) struct Collector<'a> {
     /// Where the value of each key is, among the columns or behind them.
     places: Vec<usize>,
     /// How many columns the input has.
-    width: usize,
+    pub(super) width: usize,
 }
 
 /// The rows of one thread.
@@ -29,19 +31,25 @@ pub(crate) struct Collected {
     pub(super) held: Reservation,
     /// What was set aside of each part, once there was no room.
     parts: Vec<PartWriter>,
+    /// All rows, once there was no room, where there are no parts.
+    pub(super) sorted: Option<sort::Collected>,
 }
 
 impl<'a> Collector<'a> {
     /// For rows of `width` columns.
     pub fn new(windowing: &'a Windowing, width: usize) -> Collector<'a> {
         let mut next = width;
-        let places = windowing.keys.iter().map(|key| match key.expression {
-            crate::expression::Expression::Column(place) if place < width => place,
-            _ => {
-                next += 1;
-                next - 1
-            }
-        });
+        let places = windowing
+            .sorting
+            .keys
+            .iter()
+            .map(|key| match key.expression {
+                Expression::Column(place) if place < width => place,
+                _ => {
+                    next += 1;
+                    next - 1
+                }
+            });
         Collector {
             places: places.collect(),
             windowing,
@@ -57,6 +65,7 @@ impl<'a> Collector<'a> {
             bytes: 0,
             held: space.reservation(),
             parts: Vec::new(),
+            sorted: None,
         }
     }
 
@@ -71,7 +80,11 @@ impl<'a> Collector<'a> {
         if batch.rows == 0 {
             return Ok(());
         }
-        for (key, place) in self.windowing.keys.iter().zip(&self.places) {
+        if let Some(sorted) = &mut to.sorted {
+            batch.columns.truncate(self.width);
+            return self.sorter().push(sorted, batch, space);
+        }
+        for (key, place) in self.windowing.sorting.keys.iter().zip(&self.places) {
             if *place >= self.width {
                 let value = key.expression.evaluate(&batch)?;
                 batch.columns.push(value);
@@ -85,10 +98,10 @@ impl<'a> Collector<'a> {
         to.batches.push(batch);
         let bytes = self.needed(to.rows, to.bytes);
         if !to.held.hold(bytes) && to.rows > LEAST {
-            if self.windowing.common() == 0 {
-                return Err(space.refused("OVER", bytes));
+            match self.windowing.common() {
+                0 => self.sort(to, space)?,
+                _ => self.begin_parts(to, space)?,
             }
-            self.begin_parts(to, space)?;
         }
         Ok(())
     }
@@ -96,7 +109,25 @@ impl<'a> Collector<'a> {
     /// The memory that rows take while they are sorted and computed: they are put together
     /// beside themselves.
     pub(super) fn needed(&self, rows: usize, bytes: usize) -> usize {
-        bytes * 2 + rows * (ROW + RESULT * self.windowing.calls.len())
+        needed(self.windowing, rows, bytes)
+    }
+
+    /// Sorts rows where they find room.
+    pub(super) fn sorter(&self) -> Sorter<'a> {
+        Sorter::new(&self.windowing.sorting, self.width)
+    }
+
+    /// Gives the rows of a thread to the sort, which sets aside what finds no room.
+    pub(super) fn sort(&self, rows: &mut Collected, space: &Space) -> Result<()> {
+        let sorter = self.sorter();
+        let sorted = rows.sorted.get_or_insert_with(|| sorter.collected(space));
+        rows.held.hold(0);
+        for mut batch in std::mem::take(&mut rows.batches) {
+            batch.columns.truncate(self.width);
+            sorter.push(sorted, batch, space)?;
+        }
+        (rows.rows, rows.bytes) = (0, 0);
+        Ok(())
     }
 
     /// Sets all rows of a thread aside, and those that are to come.
@@ -119,7 +150,7 @@ impl<'a> Collector<'a> {
         space: &Space,
     ) -> Result<()> {
         let common = self.windowing.common();
-        let kinds = self.windowing.keys.iter().take(common);
+        let kinds = self.windowing.sorting.keys.iter().take(common);
         let kinds: Vec<Kind> = kinds.map(|key| Kind::of(&key.kind)).collect();
         let mut keys = Keys::new(&kinds)?;
         // Whether a batch has NULLs must not tell its hashes from those of others.
@@ -157,4 +188,9 @@ impl<'a> Collector<'a> {
         }
         Ok(Some(pages))
     }
+}
+
+/// See [`Collector::needed`].
+pub(super) fn needed(windowing: &Windowing, rows: usize, bytes: usize) -> usize {
+    bytes * 2 + rows * (ROW + RESULT * windowing.calls.len())
 }

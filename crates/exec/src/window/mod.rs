@@ -6,6 +6,7 @@
 //! |---|---|
 //! | in memory | one sort; pieces of whole partitions are computed side by side |
 //! | without room | set aside by the hash of the partition; each part is sorted for itself |
+//! | a partition without room | sorted on disk, and computed as rows come (`stream`) |
 //!
 //! A call is computed for a piece as a whole. Ends of frames only move forward, so that two
 //! pointers find them. Sums of integers and decimals are differences of running sums, and so
@@ -18,17 +19,18 @@ mod compute;
 mod frames;
 mod levels;
 mod source;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod values;
 
 pub(crate) use collect::Collector;
-pub(crate) use source::{Sheet, Windows};
+pub(crate) use source::{Own, Windows};
 
 use crate::aggregate::Function;
 use crate::expression::Expression;
-use crate::sort::SortKey;
+use crate::sort::{SortKey, Sorting};
 use arrow_schema::DataType;
 
 /// Calls over windows that one order of the rows serves. Its columns are some of the input's
@@ -37,8 +39,9 @@ use arrow_schema::DataType;
 pub struct Windowing {
     /// Which columns of the input come out.
     pub columns: Vec<usize>,
-    /// What rows are sorted by: partitions and orders of calls are the first of these keys.
-    pub keys: Vec<SortKey>,
+    /// What rows are sorted by, all of them: partitions and orders of calls are the first of
+    /// these keys.
+    pub sorting: Sorting,
     /// The calls.
     pub calls: Vec<WindowCall>,
 }
@@ -178,7 +181,7 @@ impl Windowing {
 
     /// The columns of common partition keys, where they are columns of the input.
     pub(crate) fn partition_columns(&self) -> Vec<usize> {
-        let keys = self.keys.iter().take(self.common());
+        let keys = self.sorting.keys.iter().take(self.common());
         let column = |key: &SortKey| match key.expression {
             Expression::Column(place) => Some(place),
             _ => None,

@@ -3,11 +3,12 @@
 use super::collect::{Collected, Collector};
 use super::compute::Piece;
 use super::levels::levels;
+use super::stream::Stream;
 use crate::context::Context;
 use crate::memory::Reservation;
 use crate::pipeline::BATCH_ROWS;
 use crate::plan::Metrics;
-use crate::sort::ordered_rows;
+use crate::sort::{MOST, ordered_rows};
 use crate::spill::{LEAST, LEVELS, PARTS, Page, PartWriter};
 use crate::threads::on_items;
 use crate::vector::{Batch, Vector};
@@ -24,18 +25,26 @@ const PIECE: usize = 1 << 15;
 pub(crate) struct Windows<'a> {
     collector: Collector<'a>,
     metrics: &'a Metrics,
-    rows: Rows,
+    rows: Rows<'a>,
 }
 
-enum Rows {
+enum Rows<'a> {
     /// All of them in memory.
     Here(Sheet),
     /// By the hash of their partitions.
     Aside(Mutex<Vec<Part>>),
+    /// In order.
+    Ordered(Mutex<Stream<'a>>),
+}
+
+/// What a thread has for itself: the rows of a part.
+pub(crate) enum Own<'a> {
+    Sheet(Sheet),
+    Stream(Box<Stream<'a>>),
 }
 
 /// Rows that were set aside, with all of their partitions.
-pub(crate) struct Part {
+pub(super) struct Part {
     /// The bits of the hash that tell them apart.
     level: u32,
     pages: Vec<Page>,
@@ -63,11 +72,18 @@ impl Context<'_> {
         let start = Instant::now();
         let held = all.iter().map(|one| one.held.most()).sum();
         self.held(metrics, held);
+        let is_sorted = all.iter().any(|one| one.sorted.is_some());
         let rows: usize = all.iter().map(|one| one.rows).sum();
+        if is_sorted || rows >= MOST {
+            metrics.add(0, start);
+            let rows = Rows::Ordered(Mutex::new(self.ordered(&collector, all, metrics)?));
+            return Ok(Windows {
+                collector,
+                metrics,
+                rows,
+            });
+        }
         let rows = match collector.parts(&mut all, self.space)? {
-            None if rows >= crate::sort::MOST => {
-                return Err(Error::OutOfRange("the number of rows of windows".into()));
-            }
             None => {
                 let (batches, held): (Vec<_>, Vec<_>) =
                     all.into_iter().map(|one| (one.batches, one.held)).unzip();
@@ -89,6 +105,22 @@ impl Context<'_> {
         })
     }
 
+    /// Rows sorted where they find room, and computed as they come.
+    fn ordered<'a>(
+        &self,
+        collector: &Collector<'a>,
+        mut all: Vec<Collected>,
+        metrics: &'a Metrics,
+    ) -> Result<Stream<'a>> {
+        for one in &mut all {
+            collector.sort(one, self.space)?;
+        }
+        let rows = all.into_iter().filter_map(|one| one.sorted).collect();
+        let sorted = self.sorted(collector.sorter(), rows, metrics)?;
+        let held = self.space.reservation();
+        Ok(Stream::new(collector.windowing, sorted, held))
+    }
+
     /// Rows in memory, sorted and computed.
     fn sheet(
         &self,
@@ -101,7 +133,7 @@ impl Context<'_> {
             0 => Vec::new(),
             _ => collector.keys(&batch),
         };
-        let sorting = &windowing.keys;
+        let sorting = &windowing.sorting.keys;
         let order = ordered_rows(&keys, sorting, batch.rows, self.threads)?;
         let levels = levels(&keys, &order, self.threads)?;
         let pieces = pieces(&levels, windowing.common());
@@ -142,6 +174,14 @@ impl Context<'_> {
     }
 }
 
+/// The next rows of a stream.
+fn streamed(stream: &mut Stream<'_>, context: &Context<'_>) -> Result<Option<Batch>> {
+    match stream.next()? {
+        Ok(batch) => Ok(batch),
+        Err(bytes) => Err(context.space.refused("OVER", bytes)),
+    }
+}
+
 /// Whole partitions, as ranges of rows in order.
 fn pieces(levels: &[u8], common: usize) -> Vec<Range<usize>> {
     let (mut pieces, mut start) = (Vec::new(), 0);
@@ -156,26 +196,30 @@ fn pieces(levels: &[u8], common: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-impl Windows<'_> {
+impl<'a> Windows<'a> {
     /// How many threads have something to do.
     pub fn threads(&self, most: usize) -> usize {
         match &self.rows {
             Rows::Here(sheet) => sheet.outputs.len().min(most),
             Rows::Aside(parts) => parts.lock().len().min(most),
+            Rows::Ordered(_) => 1,
         }
     }
 
     /// The next rows; `own` has those of the thread that asks.
-    pub fn next(&self, own: &mut Option<Sheet>, context: &Context<'_>) -> Result<Option<Batch>> {
+    pub fn next(&self, own: &mut Option<Own<'a>>, context: &Context<'_>) -> Result<Option<Batch>> {
         let start = Instant::now();
         let columns = &self.collector.windowing.columns;
         let batch = match &self.rows {
             Rows::Here(sheet) => sheet.next(columns)?,
             Rows::Aside(parts) => loop {
-                if let Some(sheet) = own
-                    && let Some(batch) = sheet.next(columns)?
-                {
-                    break Some(batch);
+                let next = match own {
+                    Some(Own::Sheet(sheet)) => sheet.next(columns)?,
+                    Some(Own::Stream(stream)) => streamed(stream, context)?,
+                    None => None,
+                };
+                if next.is_some() {
+                    break next;
                 }
                 *own = None;
                 let Some(part) = parts.lock().pop() else {
@@ -183,8 +227,13 @@ impl Windows<'_> {
                 };
                 *own = self.part(part, parts, context)?;
             },
+            Rows::Ordered(stream) => streamed(&mut stream.lock(), context)?,
         };
-        let rows = batch.as_ref().map_or(0, |batch| batch.rows);
+        // The sort has counted the rows of a stream.
+        let is_counted =
+            matches!(self.rows, Rows::Ordered(_)) || matches!(own, Some(Own::Stream(_)));
+        let counted = batch.as_ref().filter(|_| !is_counted);
+        let rows = counted.map_or(0, |batch| batch.rows);
         self.metrics.add(rows, start);
         Ok(batch)
     }
@@ -196,21 +245,19 @@ impl Windows<'_> {
         part: Part,
         parts: &Mutex<Vec<Part>>,
         context: &Context<'_>,
-    ) -> Result<Option<Sheet>> {
+    ) -> Result<Option<Own<'a>>> {
         let space = context.space;
         let mut held = space.reservation();
         let rows: usize = part.pages.iter().map(Page::rows).sum();
         let (mut batches, mut bytes, mut read) = (Vec::new(), 0, 0);
         let mut pages = part.pages.iter();
-        let mut needed = 0;
-        let mut fits = rows < crate::sort::MOST;
+        let mut fits = rows < MOST;
         while fits && let Some(page) = pages.next() {
             let batch = page.read()?;
             bytes += batch.bytes();
             read += batch.rows;
             batches.push(batch);
-            needed = self.collector.needed(read, bytes);
-            fits = held.hold(needed) || rows <= LEAST;
+            fits = held.hold(self.collector.needed(read, bytes)) || rows <= LEAST;
         }
         if fits {
             let batch = Context {
@@ -218,12 +265,20 @@ impl Windows<'_> {
                 ..*context
             };
             let all = batch.together(batches)?;
-            return batch.sheet(&self.collector, all, vec![held]).map(Some);
-        }
-        if part.level > LEVELS {
-            return Err(space.refused("OVER", needed));
+            let sheet = batch.sheet(&self.collector, all, vec![held])?;
+            return Ok(Some(Own::Sheet(sheet)));
         }
         drop(held);
+        if part.level > LEVELS {
+            let mut all = self.collector.collected(space);
+            all.batches = batches;
+            self.collector.sort(&mut all, space)?;
+            for page in pages {
+                self.collector.push(&mut all, page.read()?, space)?;
+            }
+            let stream = context.ordered(&self.collector, vec![all], self.metrics)?;
+            return Ok(Some(Own::Stream(Box::new(stream))));
+        }
         let mut writers: Vec<PartWriter> = Vec::new();
         writers.resize_with(PARTS, PartWriter::default);
         for batch in batches {

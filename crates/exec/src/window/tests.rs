@@ -4,7 +4,7 @@ use super::{Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunc
 use crate::aggregate::Function;
 use crate::expression::Expression;
 use crate::plan::{Node, Plan};
-use crate::sort::SortKey;
+use crate::sort::{SortKey, Sorting};
 use crate::testing::{ALONE, How, batches, table};
 use crate::vector::{Values, Vector};
 use crate::{Error, Result};
@@ -179,11 +179,15 @@ fn windowing(order: Order, calls: Vec<WindowCall>) -> Windowing {
     };
     Windowing {
         columns: vec![ID, TEXT],
-        keys: vec![
-            key(PART, false, false),
-            key(KEY, order.descending, order.nulls_first),
-            key(ID, false, false),
-        ],
+        sorting: Sorting {
+            skip: 0,
+            fetch: None,
+            keys: vec![
+                key(PART, false, false),
+                key(KEY, order.descending, order.nulls_first),
+                key(ID, false, false),
+            ],
+        },
         calls,
     }
 }
@@ -236,10 +240,10 @@ fn expected(rows: &[Row], windowing: &Windowing) -> BTreeMap<i128, Row> {
         let keys = keys.iter().map(|key| by(a, b, key));
         keys.fold(Ordering::Equal, Ordering::then)
     };
-    sorted.sort_by(|a, b| order(a, b, &windowing.keys));
+    sorted.sort_by(|a, b| order(a, b, &windowing.sorting.keys));
     let mut expected: BTreeMap<i128, Row> = BTreeMap::new();
     for call in &windowing.calls {
-        let (partition, order_keys) = windowing.keys.split_at(call.partition);
+        let (partition, order_keys) = windowing.sorting.keys.split_at(call.partition);
         let peers_by = &order_keys[..call.order];
         for row in &sorted {
             let rows: Vec<&Row> = sorted
@@ -693,10 +697,10 @@ fn rows_without_room_are_set_aside() {
         PLAIN,
         vec![call(WindowFunction::RowNumber, 1, 2), call(sum(), 1, 1)],
     );
-    windowing.keys[0] = SortKey {
+    windowing.sorting.keys[0] = SortKey {
         expression: Expression::Column(INT),
         kind: DataType::Int64,
-        ..windowing.keys[0].clone()
+        ..windowing.sorting.keys[0].clone()
     };
     let plan = plan(&rows, windowing);
     let whole = found(&plan, ALONE).unwrap();
@@ -722,26 +726,73 @@ fn rows_without_room_are_set_aside() {
     assert!(aside > 0);
 }
 
-/// What cannot be parted and does not fit is refused.
+/// What needs a whole partition that does not fit is refused.
 #[test]
 fn one_partition_without_room_is_refused() {
     let rows = rows(12, 60_000, 11, PLAIN);
-    let plan = plan(&rows, windowing(PLAIN, vec![call(sum(), 0, 0)]));
     let how = How {
-        memory: 1 << 20,
+        memory: 4 << 20,
         ..ALONE
     };
-    let error = found(&plan, how).unwrap_err();
-    assert!(
-        matches!(
+    let refused = |call| {
+        let error = found(&plan(&rows, windowing(PLAIN, vec![call])), how).unwrap_err();
+        let is_it = matches!(
             error,
             Error::OutOfMemory {
                 operator: "OVER",
                 ..
             }
-        ),
-        "{error}"
-    );
+        );
+        assert!(is_it, "{error}");
+    };
+    refused(call(sum(), 0, 0));
+    let mut share = call(WindowFunction::CumeDist, 0, 2);
+    share.kind = DataType::Float64;
+    refused(share);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    /// Partitions without room are computed as rows come, those of parts as well, and give
+    /// what they give in memory.
+    #[test]
+    fn partitions_without_room_are_computed_as_rows_come(
+        seed in any::<u64>(),
+        is_parted in any::<bool>(),
+        calls in proptest::collection::vec(any_call(), 1..4),
+        (descending, nulls_first) in any::<(bool, bool)>(),
+        threads in 1usize..3,
+    ) {
+        let order = Order { descending, nulls_first, distances: (-1, 1) };
+        let mut rows = rows(seed, 30_000, 1, order);
+        for row in &mut rows {
+            row[ID] = Cell::Number(row[ID].number().unwrap() + 1);
+            // Nearly all rows are of one partition.
+            if row[ID] != Cell::Number(7) {
+                row[PART] = Cell::Text("a partition".into());
+            }
+        }
+        let mut calls = calls;
+        let least = usize::from(is_parted);
+        calls.push(call(WindowFunction::RowNumber, least, 2));
+        for call in &mut calls {
+            // Looked through row by row, groups of so many rows take long.
+            let is_distance = call.frame.unit == FrameUnit::Range;
+            call.partition = call.partition.max(least);
+            call.order = call.order.min(3 - call.partition);
+            if is_distance {
+                (call.frame.start, call.frame.end) = (FrameBound::Unbounded, FrameBound::Current);
+            }
+        }
+        let plan = plan(&rows, windowing(order, calls));
+        let whole = found(&plan, How { threads, ..ALONE }).unwrap();
+        match found(&plan, How { threads, memory: 5 << 20, ..ALONE }) {
+            Ok(found) => prop_assert!(found == whole),
+            // Some call needs the partition as a whole.
+            Err(Error::OutOfMemory { operator: "OVER", .. }) => {}
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
 }
 
 /// Many rows in many pieces, by several threads.

@@ -238,7 +238,7 @@ fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
         }
         Node::Window(input, windowing) => {
             let below = trace(input, found);
-            let keys = windowing.keys.iter();
+            let keys = windowing.sorting.keys.iter();
             let keys: Vec<Origin> = keys.map(|key| column_of(&key.expression, &below)).collect();
             for call in &windowing.calls {
                 let (partition, order) = keys.split_at(call.partition);

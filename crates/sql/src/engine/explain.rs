@@ -55,7 +55,7 @@ fn level(
         }
         Node::Feed(_) => write!(f, "rows of another operator")?,
         Node::Window(_, windowing) => {
-            let (calls, keys) = (windowing.calls.len(), windowing.keys.len());
+            let (calls, keys) = (windowing.calls.len(), windowing.sorting.keys.len());
             write!(f, "window {calls} by {keys} keys")?;
         }
         Node::Limit(_, limit) => {

@@ -319,7 +319,11 @@ impl Lowering {
         }
         let mut windowing = Windowing {
             columns,
-            keys: Vec::new(),
+            sorting: exec::Sorting {
+                keys: Vec::new(),
+                skip: 0,
+                fetch: None,
+            },
             calls: Vec::new(),
         };
         if let Some(first) = calls.first() {
@@ -327,7 +331,7 @@ impl Lowering {
             for (number, key) in first.keys.iter().enumerate() {
                 let order = number.checked_sub(partition);
                 let order = order.and_then(|number| first.order.get(number));
-                windowing.keys.push(exec::SortKey {
+                windowing.sorting.keys.push(exec::SortKey {
                     expression: Expression::Column(inputs.place(key.expr.clone())),
                     kind: key.kind.clone(),
                     descending: order.is_some_and(|key| key.descending),

@@ -51,7 +51,11 @@ impl Operator for BulkWindow {
     }
 
     fn describe(&self) -> String {
-        format!("{} calls, {} keys", self.0.calls.len(), self.0.keys.len())
+        format!(
+            "{} calls, {} keys",
+            self.0.calls.len(),
+            self.0.sorting.keys.len()
+        )
     }
 
     fn windowing(&self) -> Option<&Windowing> {
