@@ -32,6 +32,9 @@ use super::windows::key_as;
 use super::{Lowering, Typed, canonical, floats, own_name, place, projected, schema_of};
 use crate::error::{Error, Result};
 
+/// Keys that the bulk engine tells apart.
+const KEYS: usize = 255;
+
 /// A call, with all that it reads.
 pub(super) struct BulkCall<'a> {
     of: &'a (Column, WindowCall),
@@ -92,7 +95,9 @@ struct Inputs(Vec<Expr>);
 impl Inputs {
     /// The place of a value.
     fn place(&mut self, value: Expr) -> usize {
-        let known = self.0.iter().position(|known| *known == value);
+        // What differs each time is not computed once for two.
+        let is_steady = !value.is_volatile();
+        let known = self.0.iter().position(|known| is_steady && *known == value);
         known.unwrap_or_else(|| {
             self.0.push(value);
             self.0.len() - 1
@@ -129,11 +134,20 @@ impl Lowering {
         let order = key.map_or_else(|| call.order.clone(), |key| vec![key]);
         let mut keys = Vec::with_capacity(partition.len() + order.len());
         let ordered = order.iter().map(|key| &key.expr);
-        for key in partition.iter().copied().chain(ordered) {
-            let Some(key) = canonical::sortable(self.expr(key)?, &key.ty) else {
+        let has_distances = call.frame.start_value.is_some() || call.frame.end_value.is_some();
+        let plain = partition.iter().map(|key| (*key, false));
+        for (key, has_form) in plain.chain(ordered.map(|key| (key, has_distances))) {
+            let found = match has_form {
+                true => self.sortable_form(key)?,
+                false => canonical::sortable(self.expr(key)?, &key.ty),
+            };
+            let Some(found) = found else {
                 return Ok(None);
             };
-            keys.push(key);
+            keys.push(found);
+        }
+        if keys.len() > KEYS {
+            return Ok(None);
         }
         let filter = match &call.filter {
             Some(filter) => Some(self.condition(filter)?),
@@ -210,6 +224,20 @@ impl Lowering {
         Ok(Some(Shape::Value(function)))
     }
 
+    /// A value that the bulk engine compares with others of its type, whichever form a NUMERIC
+    /// has.
+    fn sortable_form(&self, value: &Bound) -> Result<Option<Typed>> {
+        let typed = self.expr(value)?;
+        let (typed, ty) = match &value.ty {
+            Type::Numeric(_) => {
+                let ty = Type::Numeric(None);
+                (Typed::new(exact(typed, &ty)?, ty.arrow()), ty)
+            }
+            ty => (typed, ty.clone()),
+        };
+        Ok(canonical::sortable(typed, &ty))
+    }
+
     /// A frame, and the order's key where that must have the type of the frame's ends.
     fn bulk_frame(&self, call: &WindowCall) -> Result<Option<(BulkFrame, Option<SortKey>)>> {
         let frame = &call.frame;
@@ -233,8 +261,7 @@ impl Lowering {
                 let Some(value) = value else {
                     return Ok(None);
                 };
-                let typed = self.expr(value)?;
-                let found = canonical::sortable(typed, &value.ty);
+                let found = self.sortable_form(value)?;
                 Ok(found.map(|found| BulkBound::At(found.expr, back)))
             };
             let rows = |count: Option<i64>| count.and_then(|count| usize::try_from(count).ok());
@@ -286,9 +313,13 @@ impl Lowering {
         calls.sort_by_key(|call| std::cmp::Reverse(call.keys.len()));
         while let Some(first) = calls.first() {
             let (partition, order) = (first.partition.clone(), first.order.clone());
-            let (here, later): (Vec<_>, Vec<_>) = calls
-                .into_iter()
-                .partition(|call| call.partition == partition && order.starts_with(&call.order));
+            let forms: Vec<Expr> = first.keys.iter().map(|key| key.expr.clone()).collect();
+            let (here, later): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| {
+                let mut forms = call.keys.iter().zip(&forms);
+                call.partition == partition
+                    && order.starts_with(&call.order)
+                    && forms.all(|(key, form)| key.expr == *form)
+            });
             let columns: Vec<Column> = here.iter().map(|call| call.column.clone()).collect();
             plan = self.bulk_window(plan, kept, here)?;
             kept.extend(columns);

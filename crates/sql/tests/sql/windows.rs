@@ -81,6 +81,12 @@ fn functions_and_frames_give_what_they_give_in_postgresql() {
              FROM generate_series(1, 5) g ORDER BY g",
             "1|1|2;2|2|3;3|4|4;4|6|5;5|9|NULL",
         ),
+        // The same order in two forms.
+        (
+            "SELECT sum(id) OVER (ORDER BY id::NUMERIC RANGE 1 PRECEDING), \
+             lag(id) OVER (ORDER BY id::NUMERIC), count(*) OVER () FROM w ORDER BY id",
+            "1|NULL|7;3|1|7;5|2|7;7|3|7;9|4|7;11|5|7;13|6|7",
+        ),
     ] {
         assert_eq!(sql.rows(query).join(";"), rows, "{query}");
     }
