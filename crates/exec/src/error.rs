@@ -11,6 +11,8 @@ pub enum Error {
     Other(std::sync::Arc<dyn std::error::Error + Send + Sync>),
     /// A value that is outside its type; the text names the type.
     OutOfRange(String),
+    /// An argument of a function of windows that must be positive.
+    NotPositive(&'static str),
     /// An operator that cannot do with the memory there is.
     OutOfMemory {
         /// Which operator.
@@ -44,6 +46,9 @@ impl std::fmt::Display for Error {
             Error::Storage(error) => error.fmt(f),
             Error::Other(error) => error.fmt(f),
             Error::OutOfRange(kind) => write!(f, "{kind} out of range"),
+            Error::NotPositive(function) => {
+                write!(f, "argument of {function} must be greater than zero")
+            }
             Error::OutOfMemory {
                 operator,
                 bytes,

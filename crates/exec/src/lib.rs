@@ -30,6 +30,7 @@ mod step;
 mod testing;
 mod threads;
 pub mod vector;
+mod window;
 
 pub use aggregate::{Aggregate, Function, Grouping, Lead};
 pub use error::{Error, Result};
@@ -37,7 +38,10 @@ pub use join::{Join, JoinKind};
 pub use limit::Limit;
 pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
-pub use plan::{Node, Plan, Table};
+pub use plan::{Feed, Node, Plan, Table};
 pub use ranges::Ranges;
 pub use sort::{SortKey, Sorting};
 pub use threads::begin;
+pub use window::{
+    Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, Windowing,
+};

@@ -16,6 +16,7 @@ use crate::source::Source;
 use crate::step::Step;
 use crate::threads::Workers;
 use crate::vector::{Batch, Values};
+use crate::window::{Collector, Windowing};
 use freestone_storage::{Scan, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -61,6 +62,7 @@ impl Context<'_> {
     pub(crate) fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
         match &plan.node {
             Node::Table(table) => self.scan(table, &plan.metrics, filters),
+            Node::Feed(feed) => Ok(Pipeline::of(Source::Feed(feed.as_ref(), &plan.metrics))),
             Node::Filter(input, condition) => {
                 let mut pipeline = self.open(input, filters)?;
                 pipeline
@@ -126,6 +128,7 @@ impl Context<'_> {
                 let sorted = self.sorted(sorter, rows, &plan.metrics)?;
                 Ok(Pipeline::of(Source::Sorted(sorted)))
             }
+            Node::Window(input, windowing) => self.window(input, windowing, &plan.metrics, filters),
             Node::Limit(input, limit) => {
                 let mut pipeline = self.open(input, &[])?;
                 let step = Step::Limit(Limiter::new(*limit));
@@ -140,6 +143,44 @@ impl Context<'_> {
             Node::Ranges(input, ranges) => self.ranges(input, ranges, &plan.metrics, filters),
             Node::Shared(input) => self.shared(input, &plan.metrics, filters),
         }
+    }
+
+    fn window<'a>(
+        &'a self,
+        input: &'a Plan,
+        windowing: &'a Windowing,
+        metrics: &'a Metrics,
+        filters: &[Filter],
+    ) -> Result<Pipeline<'a>> {
+        let partition = windowing.partition_columns();
+        // Whole partitions may be left out.
+        let below = by_keys(filters).into_iter().filter_map(|filter| {
+            let column = windowing.columns.get(filter.column).copied()?;
+            let test = filter.test;
+            let known = partition.contains(&column);
+            known.then_some(Filter { column, test })
+        });
+        let pipeline = self.open(input, &below.collect::<Vec<_>>())?;
+        let collector = Collector::new(windowing, input.types.len());
+        let workers = match pipeline.source {
+            Source::Feed(..) => Workers::Waiting,
+            _ => Workers::Pooled,
+        };
+        let rows = self.drive(
+            &pipeline,
+            workers,
+            || Ok(collector.collected(self.space)),
+            |rows, batch| {
+                let start = Instant::now();
+                collector.push(rows, batch.whole()?, self.space)?;
+                metrics.add(0, start);
+                Ok(())
+            },
+        )?;
+        drop(pipeline);
+        Ok(Pipeline::of(Source::Windows(
+            self.windows(collector, rows, metrics)?,
+        )))
     }
 
     fn join<'a>(

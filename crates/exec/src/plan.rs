@@ -1,5 +1,6 @@
 //! Plans: trees of operators.
 
+use crate::Result;
 use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::join::Join;
@@ -7,6 +8,8 @@ use crate::limit::Limit;
 use crate::ranges::Ranges;
 use crate::sort::Sorting;
 use crate::spill::Page;
+use crate::vector::Batch;
+use crate::window::Windowing;
 use arrow_schema::DataType;
 use freestone_storage::{Predicate, ReadView, ScanMetrics};
 use parking_lot::Mutex;
@@ -31,6 +34,8 @@ pub struct Plan {
 pub enum Node {
     /// Rows of a table.
     Table(Table),
+    /// Rows that somebody else gives.
+    Feed(Arc<dyn Feed>),
     /// Rows for which a condition is TRUE.
     Filter(Box<Plan>, Expression),
     /// Values computed of each row.
@@ -41,6 +46,8 @@ pub enum Node {
     Join(Box<Join>),
     /// Rows in an order, or the first of them.
     Sort(Box<Plan>, Sorting),
+    /// Functions over windows of the rows.
+    Window(Box<Plan>, Windowing),
     /// Some of the rows; of an input in order the first.
     Limit(Box<Plan>, Limit),
     /// The rows of several plans, which have the same types.
@@ -53,6 +60,15 @@ pub enum Node {
     /// others of its rows where a limit without an order takes any. Below [`Node::Ranges`],
     /// rows are kept for each range anew.
     Shared(Arc<Plan>),
+}
+
+/// Somebody who gives rows.
+pub trait Feed: std::fmt::Debug + Send + Sync {
+    /// The next of them; waits until there are some. Several threads ask.
+    ///
+    /// # Errors
+    /// Whatever whoever makes them has to complain of.
+    fn next(&self) -> Result<Option<Batch>>;
 }
 
 /// A table to be scanned.
@@ -115,11 +131,12 @@ impl Plan {
     /// The plans it reads.
     pub fn inputs(&self) -> Vec<&Plan> {
         match &self.node {
-            Node::Table(_) => Vec::new(),
+            Node::Table(_) | Node::Feed(_) => Vec::new(),
             Node::Filter(input, _)
             | Node::Project(input, _)
             | Node::Aggregate(input, _)
             | Node::Sort(input, _)
+            | Node::Window(input, _)
             | Node::Limit(input, _)
             | Node::Ranges(input, _) => vec![input.as_ref()],
             Node::Shared(input) => vec![input.as_ref()],
@@ -149,7 +166,9 @@ impl Plan {
                 input.is_ordered()
             }
             Node::Table(_)
+            | Node::Feed(_)
             | Node::Aggregate(..)
+            | Node::Window(..)
             | Node::Join(_)
             | Node::Union(_)
             | Node::Ranges(..)

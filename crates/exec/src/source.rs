@@ -4,12 +4,13 @@ use crate::aggregate::Grouping;
 use crate::context::Context;
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
-use crate::plan::{Metrics, Plan};
+use crate::plan::{Feed, Metrics, Plan};
 use crate::ranges::PlanRanges;
 use crate::scan::Filter;
 use crate::shared::Kept;
 use crate::sort::{Sorted, Ticket};
 use crate::vector::{Batch, Selected, Vector};
+use crate::window::{Own, Windows};
 use crate::{Error, Result};
 use freestone_storage::{Scan, ScanWorker};
 use parking_lot::Mutex;
@@ -21,6 +22,8 @@ use std::time::Instant;
 pub(crate) enum Source<'a> {
     /// Those of a table.
     Scan(Arc<Scan>, &'a Metrics),
+    /// Those that somebody else gives.
+    Feed(&'a dyn Feed, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {
         batches: Mutex<std::vec::IntoIter<Batch>>,
@@ -32,6 +35,8 @@ pub(crate) enum Source<'a> {
     Groups(Mutex<Vec<GroupPart>>, &'a Grouping, &'a Metrics),
     /// Rows in order.
     Sorted(Sorted<'a>),
+    /// Those of windows.
+    Windows(Windows<'a>),
     /// Those of several plans, which are run one after the other.
     Plans {
         plans: &'a [Plan],
@@ -45,6 +50,7 @@ pub(crate) enum Source<'a> {
 /// What one thread takes rows from.
 pub(crate) enum Worker<'s, 'a> {
     Scan(Box<ScanWorker>, &'a Metrics),
+    Feed(&'a dyn Feed, &'a Metrics),
     Batches(&'s Mutex<std::vec::IntoIter<Batch>>),
     Kept(&'s Kept, &'s AtomicUsize, &'a Metrics),
     Groups {
@@ -57,6 +63,7 @@ pub(crate) enum Worker<'s, 'a> {
         rows: &'s Sorted<'a>,
         ticket: Option<Ticket<'s>>,
     },
+    Windows(&'s Windows<'a>, Option<Own<'a>>),
     Nothing,
 }
 
@@ -79,7 +86,8 @@ impl<'a> Source<'a> {
             Source::Kept(kept, ..) => kept.batches.len().min(most),
             Source::Groups(parts, ..) => parts.lock().len().min(most),
             Source::Sorted(rows) => rows.threads(most),
-            Source::Plans { .. } => most,
+            Source::Windows(windows) => windows.threads(most),
+            Source::Plans { .. } | Source::Feed(..) => most,
             Source::Ranges(ranges) => ranges.count().min(most),
         }
     }
@@ -93,6 +101,7 @@ impl<'a> Source<'a> {
                 let worker = if selects { worker.selecting() } else { worker };
                 Worker::Scan(Box::new(worker), metrics)
             }
+            Source::Feed(feed, metrics) => Worker::Feed(*feed, metrics),
             Source::Batches { batches, .. } => Worker::Batches(batches),
             Source::Kept(kept, next, metrics) => Worker::Kept(kept, next, metrics),
             Source::Groups(parts, grouping, metrics) => Worker::Groups {
@@ -102,6 +111,7 @@ impl<'a> Source<'a> {
                 ready: Vec::new().into_iter(),
             },
             Source::Sorted(rows) => Worker::Sorted { rows, ticket: None },
+            Source::Windows(windows) => Worker::Windows(windows, None),
             Source::Plans { .. } | Source::Ranges(_) => Worker::Nothing,
         }
     }
@@ -110,6 +120,12 @@ impl<'a> Source<'a> {
 impl Worker<'_, '_> {
     pub fn next(&mut self, context: &Context<'_>) -> Result<Option<Selected>> {
         match self {
+            Worker::Feed(feed, metrics) => {
+                let batch = feed.next()?;
+                let rows = batch.as_ref().map_or(0, |batch| batch.rows);
+                metrics.add(rows, Instant::now());
+                Ok(batch.map(Selected::from))
+            }
             Worker::Batches(batches) => Ok(batches.lock().next().map(Selected::from)),
             Worker::Kept(kept, next, metrics) => {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +170,10 @@ impl Worker<'_, '_> {
                     *ticket = Some(of_batch);
                     batch.into()
                 }))
+            }
+            Worker::Windows(windows, own) => {
+                let next = windows.next(own, context)?;
+                Ok(next.map(Selected::from))
             }
             Worker::Nothing => Ok(None),
         }

@@ -83,7 +83,7 @@ const EXEC: &[&str] = &[
     "aggregate",
     "threads",
     "limit",
-    "testing step sort ranges merge source scan shared join plan drive pipeline context",
+    "testing step sort window ranges merge source scan shared join plan drive pipeline context",
 ];
 
 const MODEL: &[&str] = &[

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Bytes of a row while it is sorted, beside its values.
 const ROW: usize = 32;
 /// Rows that are sorted in memory at most: they are numbered in 32 bits.
-pub(super) const MOST: usize = 1 << 30;
+pub(crate) const MOST: usize = 1 << 30;
 /// So many batches of few rows become one: each may hold on to more than its rows.
 const BATCHES: usize = 64;
 
@@ -158,7 +158,7 @@ impl Collected {
 }
 
 /// Some batches as one.
-fn together(batches: Vec<Batch>) -> Result<Batch> {
+pub(crate) fn together(batches: Vec<Batch>) -> Result<Batch> {
     let rows = batches.iter().map(|batch| batch.rows).sum();
     let columns = super::output::by_column(batches);
     let columns = columns.into_iter().map(|parts| {

@@ -17,7 +17,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use collect::Sorter;
+pub(crate) use collect::{Collected, MOST, Sorter, together};
+pub(crate) use order::ordered_rows;
 pub(crate) use output::{Sorted, Ticket};
 
 use crate::expression::Expression;

@@ -8,7 +8,7 @@ use super::bytes::ByteKeys;
 use super::words::{Word, Words, bits_of};
 use crate::Result;
 use crate::pipeline::BATCH_ROWS;
-use crate::threads::on_threads;
+use crate::threads::{on_items, on_threads};
 use crate::vector::Vector;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -141,6 +141,24 @@ impl Order {
         rows.truncate(most);
         rows
     }
+}
+
+/// The numbers of all rows in order, with a column for each key; as they came without keys.
+pub(crate) fn ordered_rows(
+    columns: &[Vector],
+    keys: &[SortKey],
+    rows: usize,
+    threads: usize,
+) -> Result<Vec<u32>> {
+    if keys.is_empty() || rows == 0 {
+        // In range: rows are numbered in 32 bits.
+        return Ok((0..rows as u32).collect());
+    }
+    let order = Order::new(columns, keys, rows, usize::MAX, threads)?;
+    let parts = on_items(threads, (0..order.parts()).collect(), |part| {
+        order.rows(part)
+    });
+    Ok(parts.concat())
 }
 
 /// What is made of each range of rows, each by a thread.

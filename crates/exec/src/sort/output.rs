@@ -103,7 +103,7 @@ impl Context<'_> {
     }
 
     /// Some batches as one, each column put together by a thread.
-    fn together(&self, batches: Vec<Batch>) -> Result<Batch> {
+    pub(crate) fn together(&self, batches: Vec<Batch>) -> Result<Batch> {
         let rows = batches.iter().map(|batch| batch.rows).sum();
         let parts: Vec<_> = by_column(batches).into_iter().map(Mutex::new).collect();
         let threads = match rows {

@@ -10,7 +10,7 @@ use freestone_model::{Bound, Learnt, price};
 use freestone_storage::ScanMetrics;
 
 use super::record::{Known, Record};
-use super::uses::{Use, windows};
+use super::uses::Use;
 use crate::engine::pipelines;
 use crate::error::Result;
 use crate::scan::FreestoneScan;
@@ -185,7 +185,7 @@ fn orders(plan: &Arc<dyn ExecutionPlan>) -> Option<&'static str> {
     match plan.is::<SortExec>() {
         true if plan.fetch().is_some() => Some("top"),
         true => Some("sort"),
-        false => windows(plan).map(|_| "window"),
+        false => None,
     }
 }
 
@@ -211,6 +211,8 @@ fn name_of(node: &Node) -> &'static str {
         Node::Aggregate(..) => "aggregate",
         Node::Join(_) => "join",
         Node::Sort(..) => "sort",
+        Node::Window(..) => "window",
+        Node::Feed(_) => "feed",
         Node::Limit(..) => "limit",
         Node::Union(_) => "union",
         Node::Ranges(..) => "ranges",

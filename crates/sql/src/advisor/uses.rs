@@ -8,7 +8,6 @@ use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec, WindowExpr};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Run, Test, Tested, Usage};
@@ -63,13 +62,6 @@ fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) -> Vec<Origin> {
     if let Some(sort) = plan.downcast_ref::<SortExec>() {
         note(found, &origins(sort.expr()), |usage| &mut usage.sorted);
     }
-    for window in windows(plan).unwrap_or_default() {
-        note(found, &origins(window.order_by()), |usage| {
-            &mut usage.sorted
-        });
-        let keys: Vec<Origin> = window.partition_by().iter().map(origin).collect();
-        note(found, &keys, |usage| &mut usage.grouped);
-    }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         let columns = projection.expr().iter();
         return columns.map(|column| origin(&column.expr)).collect();
@@ -85,14 +77,6 @@ fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) -> Vec<Origin> {
             .collect(),
         false => vec![None; width],
     }
-}
-
-/// What an operator of DataFusion computes over windows, if it does.
-pub(super) fn windows(plan: &Arc<dyn ExecutionPlan>) -> Option<&[Arc<dyn WindowExpr>]> {
-    let bounded = plan.downcast_ref::<BoundedWindowAggExec>();
-    let bounded = bounded.map(BoundedWindowAggExec::window_expr);
-    let whole = plan.downcast_ref::<WindowAggExec>();
-    bounded.or(whole.map(WindowAggExec::window_expr))
 }
 
 /// Adds a use; returns where the columns come from that it reads.
@@ -252,6 +236,21 @@ fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
             note(found, &keys.collect::<Vec<_>>(), |usage| &mut usage.sorted);
             below
         }
+        Node::Window(input, windowing) => {
+            let below = trace(input, found);
+            let keys = windowing.sorting.keys.iter();
+            let keys: Vec<Origin> = keys.map(|key| column_of(&key.expression, &below)).collect();
+            for call in &windowing.calls {
+                let (partition, order) = keys.split_at(call.partition);
+                note(found, partition, |usage| &mut usage.grouped);
+                note(found, &order[..call.order], |usage| &mut usage.sorted);
+            }
+            let columns = windowing.columns.iter();
+            let mut origins: Vec<Origin> = columns.map(|at| below[*at]).collect();
+            origins.resize(plan.types.len(), None);
+            origins
+        }
+        Node::Feed(_) => vec![None; plan.types.len()],
         Node::Join(join) => {
             let build = trace(&join.build, found);
             let probe = trace(&join.probe, found);

@@ -12,7 +12,9 @@ use super::expression::Scope;
 use super::sampled::Sampled;
 use super::scalar::has_subquery;
 use super::shared::Repeated;
+use super::window::narrowed;
 use crate::barrier::under;
+use crate::lower::bulk_window;
 use crate::scan::{StoredTable, selectivity};
 
 /// Turns plans into ours.
@@ -81,8 +83,11 @@ impl Converter<'_> {
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
             LogicalPlan::Union(union) => self.union(union),
-            // A condition above stays a step of its own.
-            other => self.convert(under(other)?),
+            other => match bulk_window(other) {
+                Some((windowing, input)) => self.window(windowing, input, plan),
+                // A condition above stays a step of its own.
+                None => self.convert(under(other)?),
+            },
         }
     }
 
@@ -138,6 +143,9 @@ impl Converter<'_> {
         let expressions = exprs.iter().map(|expr| scope.expr(expr));
         let expressions = expressions.collect::<Option<Vec<_>>>()?;
         let distinct = expressions.iter().map(|e| input.distinct_of(e)).collect();
+        let (input, places) = narrowed(input, &expressions);
+        let expressions = expressions.iter().map(|e| e.moved(&|at| places[at]));
+        let expressions = expressions.collect();
         let types = types_of(plan);
         let rows = input.plan.estimate;
         Some(Converted {

@@ -53,6 +53,11 @@ fn level(
                 f,
             )?;
         }
+        Node::Feed(_) => write!(f, "rows of another operator")?,
+        Node::Window(_, windowing) => {
+            let (calls, keys) = (windowing.calls.len(), windowing.sorting.keys.len());
+            write!(f, "window {calls} by {keys} keys")?;
+        }
         Node::Limit(_, limit) => {
             write!(f, "limit")?;
             cut(limit.skip, limit.fetch, f)?;

@@ -3,7 +3,7 @@
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
 //! DataFusion's. `convert` turns plans into ours, `expression` expressions, `scalar`
-//! conditions with sub-queries, `sort` orders, limits and unions; `sampled` says how many
+//! conditions with sub-queries, `sort` orders, limits and unions, `window` windows; `sampled` says how many
 //! rows conditions leave, `shared` what is computed once for several places, `order` decides in which order tables are joined, and `tree`
 //! makes the plan of that.
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
@@ -24,6 +24,7 @@ mod scalar;
 mod shared;
 mod sort;
 mod tree;
+mod window;
 mod yielding;
 
 use std::sync::Arc;
@@ -38,10 +39,11 @@ use self::convert::Converter;
 use self::node::PipelineNode;
 use self::shared::Repeated;
 use crate::barrier::under;
+use crate::lower::bulk_window;
 use crate::session::{OwnOptions, Requests};
 
 pub(crate) use explain::INDENT;
-pub(crate) use node::{Planner, pipelines};
+pub(crate) use node::{Planner, pipelines, stream};
 pub(crate) use padded::HideConstants;
 pub(crate) use pass::{Pass, over};
 pub(crate) use yielding::{Yield, stream as yielding, watching};
@@ -172,6 +174,7 @@ fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
 fn is_worthwhile(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) => true,
+        other if bulk_window(other).is_some() => true,
         LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
         LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
         LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),

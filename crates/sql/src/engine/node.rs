@@ -224,55 +224,63 @@ impl ExecutionPlan for PipelineExec {
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let config = context.session_config();
-        let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
-        let progress = config.get_extension::<Progress>();
-        let memory = config.get_extension::<Broker>();
-        let moment = config.get_extension::<Snapshot>();
-        let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
-        let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
-        let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
-        let stop = Arc::new(AtomicBool::new(false));
-        let guard = Stop(Arc::clone(&stop));
-        let work = move || {
-            let watch = |scan: &Arc<freestone_storage::Scan>| {
-                if let Some(progress) = &progress {
-                    progress.watch(scan);
-                }
-            };
-            let run = Run {
-                threads,
-                batch_rows,
-                stop: &stop,
-                watch: &watch,
-                space: Space::new(memory),
-                moment: moment.as_deref().cloned(),
-            };
-            let out = |batch: Batch| {
-                let batch = record(&batch, &plan, &schema)?;
-                let sent = sender.blocking_send(Ok(batch));
-                sent.map_err(|_| freestone_exec::Error::Cancelled)
-            };
-            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-                freestone_exec::run(&plan, &run, &out)
-            }));
-            let error = match outcome {
-                Ok(Ok(()) | Err(freestone_exec::Error::Cancelled)) => return,
-                Ok(Err(error)) => translated(error),
-                Err(panic) => panicked(panic.as_ref()).into(),
-            };
-            let _ = sender.blocking_send(Err(error));
-        };
-        // A statement may be run where there is no pool of threads that may block.
-        freestone_exec::begin(work)?;
-        let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
-            receiver.recv().await.map(|item| (item, (receiver, guard)))
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
-            Arc::clone(&self.schema),
-            stream,
-        )))
+        stream(Arc::clone(&self.plan), Arc::clone(&self.schema), &context)
     }
+}
+
+/// The rows of a plan of ours as a stream.
+///
+/// # Errors
+/// If there is no thread for it.
+pub(crate) fn stream(
+    plan: Arc<Plan>,
+    schema: SchemaRef,
+    context: &TaskContext,
+) -> DfResult<SendableRecordBatchStream> {
+    let of = Arc::clone(&schema);
+    let config = context.session_config();
+    let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
+    let progress = config.get_extension::<Progress>();
+    let memory = config.get_extension::<Broker>();
+    let moment = config.get_extension::<Snapshot>();
+    let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
+    let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+    let stop = Arc::new(AtomicBool::new(false));
+    let guard = Stop(Arc::clone(&stop));
+    let work = move || {
+        let watch = |scan: &Arc<freestone_storage::Scan>| {
+            if let Some(progress) = &progress {
+                progress.watch(scan);
+            }
+        };
+        let run = Run {
+            threads,
+            batch_rows,
+            stop: &stop,
+            watch: &watch,
+            space: Space::new(memory),
+            moment: moment.as_deref().cloned(),
+        };
+        let out = |batch: Batch| {
+            let batch = record(&batch, &plan, &schema)?;
+            let sent = sender.blocking_send(Ok(batch));
+            sent.map_err(|_| freestone_exec::Error::Cancelled)
+        };
+        let outcome =
+            std::panic::catch_unwind(AssertUnwindSafe(|| freestone_exec::run(&plan, &run, &out)));
+        let error = match outcome {
+            Ok(Ok(()) | Err(freestone_exec::Error::Cancelled)) => return,
+            Ok(Err(error)) => translated(error),
+            Err(panic) => panicked(panic.as_ref()).into(),
+        };
+        let _ = sender.blocking_send(Err(error));
+    };
+    // A statement may be run where there is no pool of threads that may block.
+    freestone_exec::begin(work)?;
+    let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
+        receiver.recv().await.map(|item| (item, (receiver, guard)))
+    });
+    Ok(Box::pin(RecordBatchStreamAdapter::new(of, stream)))
 }
 
 /// Stops the work when nobody reads any more.
@@ -303,6 +311,13 @@ fn translated(error: freestone_exec::Error) -> DataFusionError {
         freestone_exec::Error::Other(error) => DataFusionError::External(Box::new(error)),
         freestone_exec::Error::OutOfRange(kind) => {
             Error::new("22003", format!("{kind} out of range")).into()
+        }
+        error @ freestone_exec::Error::NotPositive(function) => {
+            let sqlstate = match function {
+                "ntile" => "22014",
+                _ => "22016",
+            };
+            Error::new(sqlstate, error.to_string()).into()
         }
         error @ freestone_exec::Error::OutOfMemory { .. } => {
             let hint = "Raise memory_limit, or let fewer queries run at once.";

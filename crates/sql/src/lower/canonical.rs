@@ -24,9 +24,9 @@ use datafusion::arrow::array::{
     Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array,
     PrimitiveArray, StringViewBuilder, cast::AsArray,
 };
-use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::compute::{SortOptions, cast as cast_array};
 use datafusion::arrow::datatypes::{
-    DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType,
+    DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType, TimeUnit,
 };
 use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use datafusion::common::ScalarValue;
@@ -34,11 +34,13 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use freestone_exec::vector::Kind;
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::values::{Interval, Numeric, json, range};
 
 use super::Typed;
+use super::expression::cast;
 use crate::error::{Error, Result};
 
 /// Bytes of a TIMETZ value.
@@ -89,6 +91,25 @@ pub(super) fn order(typed: Typed, ty: &Type) -> Expr {
     }
 }
 
+/// The canonical form as a value that the bulk engine sorts and compares, in the same order;
+/// `None` for types that it does not know.
+pub(super) fn sortable(typed: Typed, ty: &Type) -> Option<Typed> {
+    let key = key(typed, ty);
+    let to = match &key.kind {
+        DataType::BinaryView | DataType::Binary | DataType::FixedSizeBinary(_) => {
+            let digits = ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable)));
+            return Some(Typed::new(digits.call(vec![key.expr]), DataType::Utf8View));
+        }
+        DataType::Float32 => DataType::Float64,
+        DataType::UInt32
+        | DataType::Time64(TimeUnit::Microsecond)
+        | DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => DataType::Int64,
+        kind if Kind::of(kind) != Kind::Other => return Some(key),
+        _ => return None,
+    };
+    Some(Typed::new(cast(key.expr, &to), to))
+}
+
 /// Bytes as hexadecimal digits, whose order is theirs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Digits(Signature);
@@ -112,10 +133,11 @@ impl ScalarUDFImpl for Digits {
         };
         let values = value.to_array(args.number_rows)?;
         let wrong = || Error::internal("digits are those of bytes");
-        let values = values.as_binary_view_opt().ok_or_else(wrong)?;
-        let mut texts = StringViewBuilder::with_capacity(values.len());
+        let bytes = cast_array(&values, &DataType::BinaryView)?;
+        let bytes = bytes.as_binary_view_opt().ok_or_else(wrong)?;
+        let mut texts = StringViewBuilder::with_capacity(bytes.len());
         let mut text = String::new();
-        for value in values {
+        for value in bytes {
             text.clear();
             for byte in value.unwrap_or_default() {
                 for half in [byte >> 4, byte & 15] {

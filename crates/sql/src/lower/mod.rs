@@ -32,6 +32,7 @@
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
+mod bulk_windows;
 mod canonical;
 mod constants;
 mod evaluated;
@@ -39,7 +40,6 @@ mod expression;
 mod floats;
 mod indexed;
 mod join;
-mod native_windows;
 mod numbers;
 mod operator;
 mod operators;
@@ -73,7 +73,7 @@ use freestone_frontend::types::Type;
 use crate::error::{Error, Result};
 
 pub(crate) use indexed::{FIRST, Term};
-pub(crate) use operator::Operators;
+pub(crate) use operator::{Operators, bulk_window};
 pub(crate) use optimize::optimize;
 pub(crate) use output::{
     output, schema, shown_batch, stored, stored_batch, stored_records, type_of, with_schema,

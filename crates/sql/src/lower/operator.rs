@@ -43,6 +43,7 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
+use freestone_exec::Windowing;
 use futures::{Stream, StreamExt};
 
 use crate::error::Error;
@@ -58,6 +59,11 @@ pub(super) trait Operator: fmt::Debug + Send + Sync + 'static {
     /// What is to be said of it besides its name.
     fn describe(&self) -> String {
         String::new()
+    }
+
+    /// What it computes, where that is functions over windows which the bulk engine knows.
+    fn windowing(&self) -> Option<&Windowing> {
+        None
     }
 
     /// The order in which it wants the rows of an input.
@@ -182,6 +188,16 @@ pub(super) fn over(
     LogicalPlan::Extension(Extension {
         node: Arc::new(node),
     })
+}
+
+/// What a node computes and its input, where that is functions over windows which the bulk
+/// engine knows.
+pub(crate) fn bulk_window(plan: &LogicalPlan) -> Option<(&Windowing, &LogicalPlan)> {
+    let LogicalPlan::Extension(extension) = plan else {
+        return None;
+    };
+    let node = extension.node.as_any().downcast_ref::<Node>()?;
+    node.operator.windowing().zip(node.inputs.first())
 }
 
 impl fmt::Debug for Node {

@@ -1,6 +1,5 @@
-//! Windows: calls of one partition and order are one operator.
-//!
-//! Calls that DataFusion computes as PostgreSQL does are its own (`native_windows`).
+//! Windows: those that the bulk engine has are its own (`bulk_windows`), of the others calls of
+//! one partition and order are one operator.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,29 +29,24 @@ impl Lowering {
     ) -> Result<LogicalPlan> {
         let mut plan = self.plan(input)?;
         let mut kept = self.kept(input);
-        let mut rest: Vec<&(Column, WindowCall)> = calls
-            .iter()
-            .filter(|(column, _)| self.is_used(column.id))
-            .collect();
+        let used = calls.iter().filter(|(column, _)| self.is_used(column.id));
+        let mut rest: Vec<&(Column, WindowCall)> = used.collect();
+        let (mut bulk, mut general) = (Vec::new(), Vec::new());
+        for call in rest {
+            match self.bulk_call(call)? {
+                Some(found) => bulk.push(found),
+                None => general.push(call),
+            }
+        }
+        plan = self.bulk_windows(plan, &mut kept, bulk)?;
+        rest = general;
         while let Some(first) = rest.first().copied() {
             let same = |(_, call): &&(Column, WindowCall)| {
                 call.partition == first.1.partition && call.order == first.1.order
             };
             let (here, later): (Vec<_>, Vec<_>) = rest.iter().copied().partition(same);
-            let (mut native, mut general) = (Vec::new(), Vec::new());
-            for call in here {
-                match self.native_window(&call.1)? {
-                    Some(found) => native.push((call, found)),
-                    None => general.push(call),
-                }
-            }
-            let done: Vec<Column> = native.iter().map(|(call, _)| call.0.clone()).collect();
-            if !native.is_empty() {
-                plan = self.native_windows(plan, &first.1, native)?;
-                kept.extend(done);
-            }
-            plan = self.one_window(plan, &kept, &general)?;
-            kept.extend(general.iter().map(|(column, _)| column.clone()));
+            plan = self.one_window(plan, &kept, &here)?;
+            kept.extend(here.iter().map(|(column, _)| column.clone()));
             rest = later;
         }
         Ok(plan)
@@ -202,7 +196,7 @@ impl Lowering {
 }
 
 /// The value of an order's key as another type: a date and an interval make a timestamp.
-fn key_as(key: &SortKey, ty: &Type) -> Result<Bound> {
+pub(super) fn key_as(key: &SortKey, ty: &Type) -> Result<Bound> {
     let value = key.expr.clone();
     if value.ty == *ty || value.ty.base() == ty.base() {
         return Ok(value);

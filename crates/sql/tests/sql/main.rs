@@ -78,4 +78,5 @@ mod upsert;
 mod utility;
 mod views;
 mod views_text;
+mod windows;
 mod workload;
