@@ -1669,34 +1669,6 @@ impl<'a> Written<'a> {
     }
 }
 
-impl Binder<'_> {
-    /// The name of the collation of a value, as SQL writes it: texts have one, and a literal that
-    /// is of no type has none.
-    fn collation_of(&mut self, value: &Ast) -> Result<Expr> {
-        let mut written = value;
-        while let Ast::Nested(inner) = written {
-            written = inner;
-        }
-        let ty = self.bind_expr(value)?.ty;
-        let said = match written {
-            Ast::Collate { collation, .. } => parts(collation)?.pop().unwrap_or_default(),
-            _ if *ty.innermost() == Type::Name => "C".to_owned(),
-            _ => "default".to_owned(),
-        };
-        match ty.innermost().category() {
-            Category::String => Ok(Expr::text(&format!("\"{said}\""), Type::Text)),
-            _ if matches!((&ty, written), (Type::Unknown, Ast::Collate { .. })) => {
-                Ok(Expr::text(&format!("\"{said}\""), Type::Text))
-            }
-            _ if ty == Type::Unknown => Ok(Expr::null(Type::Text)),
-            _ => {
-                let message = format!("collations are not supported by type {}", ty.base());
-                Err(Error::new("42804", message))
-            }
-        }
-    }
-}
-
 /// Whether a result has the texts of values in it: objects in them are given by their names.
 fn is_made_of_texts(returns: &Type) -> bool {
     matches!(returns, Type::Text | Type::Json | Type::Jsonb)

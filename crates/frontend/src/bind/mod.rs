@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `types` | written types |
 //! | `coerce` | conversions: literals, casts, common types |
+//! | `collation` | collations of values |
 //! | `scope` | what names mean |
 //! | `literal` | numbers and texts |
 //! | `columns` | COLUMNS and the options of stars |
@@ -28,6 +29,7 @@
 
 mod call;
 mod coerce;
+mod collation;
 mod columns;
 mod created;
 mod cycle;
