@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::call::in_order;
 use super::domain::Written;
-use super::function::{Called, SqlReturns};
+use super::function::{Called, RowName, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
@@ -229,6 +229,7 @@ impl Binder<'_> {
                         hidden: Vec::new(),
                         key: Vec::new(),
                         row_type: None,
+                        view: None,
                         fields: Vec::new(),
                         is_scalar: false,
                         nullable: false,
@@ -811,6 +812,7 @@ impl Binder<'_> {
             0 => name,
             _ => &view.name,
         };
+        let of_view = (view.schema, view.name.clone());
         let plan = bound.map_err(|mut error| {
             error.position = None;
             error.with_detail(format!("in view \"{called}\""))
@@ -833,6 +835,7 @@ impl Binder<'_> {
         };
         named.hidden = scope_columns(hidden);
         named.row_type = Some((called.to_owned(), 0));
+        named.view = Some(of_view);
         Ok((plan, Namespace::of(named)))
     }
 
@@ -962,7 +965,7 @@ impl Binder<'_> {
         ordinality: bool,
         alias: Option<&TableAlias>,
     ) -> Result<Part> {
-        let has_body = |call: &Functioned| matches!(call, Functioned::Plan(_));
+        let has_body = |call: &Functioned| matches!(call, Functioned::Plan(..));
         if (ordinality || bound.len() > 1) && bound.iter().any(has_body) {
             return self.side_by_side(bound, name, ordinality, alias);
         }
@@ -972,7 +975,7 @@ impl Binder<'_> {
         let several = bound.len() > 1;
         for call in bound {
             match call {
-                Functioned::Plan(plan) => {
+                Functioned::Plan(plan, row) => {
                     let mut columns = scope_columns(&plan.columns());
                     // The only column of a function of its name has that of the alias.
                     if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
@@ -980,7 +983,8 @@ impl Binder<'_> {
                     {
                         only.name = fold(&alias.name);
                     }
-                    let named = self.named_as(None, name, columns, alias)?;
+                    let mut named = self.named_as(None, name, columns, alias)?;
+                    named.row_type = row;
                     return Ok((plan, Namespace::of(named)));
                 }
                 Functioned::Rows(call) => calls.push(call),
@@ -1120,7 +1124,7 @@ impl Binder<'_> {
         let mut all: Option<(Plan, Expr)> = None;
         for call in bound {
             let (plan, _) = match call {
-                Functioned::Plan(plan) => (plan, Namespace::default()),
+                Functioned::Plan(plan, _) => (plan, Namespace::default()),
                 Functioned::Value(value, own) => {
                     let call = Functioned::Value(value, own.clone());
                     self.called_in_from(vec![call], &own, false, None)?
@@ -1303,8 +1307,8 @@ impl Binder<'_> {
             let called = called.map_err(|error| error.at(position))?;
             return Ok(match called {
                 Called::Value(value) => Functioned::Value(value, last),
-                Called::Rows(plan) => Functioned::Plan(plan),
-                Called::Record(plan) => Functioned::Plan(self.row_of(plan)),
+                Called::Rows(plan, row) => Functioned::Plan(plan, row),
+                Called::Record(plan, row) => Functioned::Plan(self.row_of(plan), row),
             });
         }
         if tables.is_empty() && catalogue().functions(&last).is_empty() {
@@ -1319,7 +1323,7 @@ impl Binder<'_> {
                     return Err(takes_no_columns());
                 }
                 let (plan, _) = self.scanned(relation, None, (None, None), None)?;
-                return Ok(Functioned::Plan(plan));
+                return Ok(Functioned::Plan(plan, None));
             }
         }
         if tables.is_empty() && !named.is_empty() {
@@ -1465,6 +1469,7 @@ fn named_by(
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            view: None,
             fields,
             is_scalar: false,
             nullable: false,
@@ -1504,6 +1509,7 @@ fn named_by(
         hidden: Vec::new(),
         key: Vec::new(),
         row_type: None,
+        view: None,
         fields,
         is_scalar: false,
         nullable: false,
@@ -1526,7 +1532,8 @@ enum Functioned {
     Rows(TableCall),
     /// The value, and the function's name.
     Value(Expr, String),
-    Plan(Plan),
+    /// Rows, and their type if they are declared to have one.
+    Plan(Plan, Option<RowName>),
 }
 
 /// A call in FROM.

@@ -41,7 +41,8 @@ pub(crate) use declared::{
 };
 pub(crate) use deparse::{deparsed, pretty};
 pub(crate) use expression::{
-    COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
+    COLUMN, Purpose, ROW_TYPE, is_immutable, is_same, lowered_expression, type_of_expression,
+    with_types,
 };
 pub(crate) use names::Names;
 pub(crate) use objects::{Numbers, columns_of_view};

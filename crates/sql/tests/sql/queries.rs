@@ -762,7 +762,7 @@ fn clauses_behind_brackets_belong_to_the_query_in_them() {
         ),
         // A side of a set operation keeps its own.
         (
-            "(SELECT a FROM t ORDER BY a LIMIT 1) UNION ALL (SELECT a FROM t ORDER BY b LIMIT 1)",
+            "(SELECT a FROM t ORDER BY a LIMIT 1) UNION ALL (SELECT a FROM t ORDER BY b LIMIT 1) ORDER BY 1",
             &["1", "3"],
         ),
         (

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 impl Reader<'_> {
     /// A query.
     pub(super) fn query(&mut self) -> Result<()> {
-        let clauses = self.query_without_end()?;
+        let clauses = self.query_without_end(false)?;
         let Clauses {
             order,
             limit,
@@ -37,8 +37,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A query; its ORDER BY and all behind it are read, and not yet written.
-    fn query_without_end(&mut self) -> Result<Clauses> {
+    /// A query; its ORDER BY and all behind it are read, and not yet written. Clauses outside of
+    /// brackets may `belong` to it.
+    fn query_without_end(&mut self, belong: bool) -> Result<Clauses> {
         self.enter()?;
         let recursive = std::mem::take(&mut self.recursive);
         let with = self.is("with").then(|| self.span().start);
@@ -50,7 +51,7 @@ impl Reader<'_> {
             self.other_statement()?;
             return Ok(Clauses::default());
         }
-        let mut clauses = match self.is_query_in_brackets() {
+        let mut clauses = match self.is_query_in_brackets(belong || with.is_some()) {
             true => self.query_in_brackets()?,
             false => Clauses {
                 combined: self.body()?,
@@ -97,23 +98,28 @@ impl Reader<'_> {
         Ok(clauses)
     }
 
-    /// Whether brackets stand here around a query that is no side of a set operation.
-    fn is_query_in_brackets(&mut self) -> bool {
+    /// Whether brackets stand here around a query that is no side of a set operation, and clauses
+    /// behind them or, as is told, before them.
+    fn is_query_in_brackets(&mut self, before: bool) -> bool {
         if !self.is_mark("(") || !self.holds_query(self.at) {
             return false;
         }
         let end = self.closing.get(self.at).copied().unwrap_or(usize::MAX);
         let behind = end.checked_add(1).and_then(|next| self.lexemes.get(next));
-        !matches!(
-            behind.map(|lexeme| &lexeme.kind),
-            Some(Kind::Word(word)) if matches!(word.as_str(), "union" | "intersect" | "except")
-        )
+        match behind.map(|lexeme| &lexeme.kind) {
+            Some(Kind::Word(word)) => match word.as_str() {
+                "union" | "intersect" | "except" => false,
+                "order" | "limit" | "offset" | "fetch" | "for" => true,
+                _ => before,
+            },
+            _ => before,
+        }
     }
 
     /// Brackets around a query: clauses behind them belong to the query, too.
     fn query_in_brackets(&mut self) -> Result<Clauses> {
         self.skip();
-        let clauses = self.query_without_end()?;
+        let clauses = self.query_without_end(true)?;
         if !self.is_mark(")") {
             return Err(self.fail());
         }

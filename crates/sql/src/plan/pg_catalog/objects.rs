@@ -814,6 +814,21 @@ pub(crate) fn view_row_number(view: i64) -> Option<i64> {
         .then(|| view + VIEW_ROWS + (view - VIEWS))
 }
 
+/// The number of a view, as [`relation_numbers`] has it.
+pub(crate) fn view_number(catalog: &Catalog, schema: &str, name: &str) -> Option<i64> {
+    let mut place = 0;
+    for known in catalog.schemas() {
+        place += catalog.tables(known).len() as i64;
+        for view in catalog.views(known) {
+            if known == schema && view.name == name {
+                return Some(VIEWS + place);
+            }
+            place += 1;
+        }
+    }
+    None
+}
+
 /// Numbers, schemas and names of all relations, indexes among them.
 pub(crate) fn relation_numbers(catalog: &Catalog) -> Vec<(i64, &str, String)> {
     let mut all = Vec::new();
