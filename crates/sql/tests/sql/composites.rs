@@ -700,8 +700,8 @@ fn rows_are_told_with_the_number_of_their_type() {
         "CREATE TABLE t (id INT, n TEXT); INSERT INTO t VALUES (1, 'a');
          CREATE VIEW v AS SELECT 42 AS x; CREATE TABLE one (a INT); INSERT INTO one VALUES (1);
          CREATE TYPE pair AS (a INT, b INT);
-         CREATE FUNCTION first() RETURNS t LANGUAGE sql AS 'SELECT * FROM t';
-         CREATE FUNCTION every() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t';
+         CREATE FUNCTION first_row() RETURNS t LANGUAGE sql AS 'SELECT * FROM t';
+         CREATE FUNCTION all_rows() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t';
          CREATE FUNCTION ones() RETURNS SETOF one LANGUAGE sql AS 'SELECT * FROM one';
          CREATE FUNCTION pairs() RETURNS SETOF pair LANGUAGE sql AS 'SELECT 1, 2'",
     );
@@ -709,9 +709,9 @@ fn rows_are_told_with_the_number_of_their_type() {
         ("SELECT t FROM t", "t"),
         ("SELECT v FROM v", "v"),
         ("SELECT (SELECT v) FROM v", "v"),
-        ("SELECT first()", "t"),
-        ("SELECT every()", "t"),
-        ("SELECT f FROM every() f", "t"),
+        ("SELECT first_row()", "t"),
+        ("SELECT all_rows()", "t"),
+        ("SELECT f FROM all_rows() f", "t"),
         ("SELECT ones()", "one"),
         ("SELECT pairs()", "pair"),
         ("INSERT INTO t VALUES (2, 'b') RETURNING t", "t"),

@@ -90,7 +90,7 @@ impl Printer<'_> {
             return;
         }
         self.level += LEVEL;
-        self.put(" ");
+        self.begin("");
         for (at, cte) in query.with.iter().enumerate() {
             self.put(match (at, query.recursive) {
                 (0, true) => "WITH RECURSIVE ",
@@ -100,7 +100,7 @@ impl Printer<'_> {
             self.cte(cte);
         }
         self.level -= LEVEL;
-        self.line("", 0, 0, 0);
+        self.apart();
     }
 
     fn cte(&mut self, cte: &Cte) {
@@ -185,7 +185,7 @@ impl Printer<'_> {
         self.set(left, names, visible);
         match other {
             true => self.line(") ", -LEVEL, 0, 0),
-            false => self.line("", 0, 0, 0),
+            false => self.apart(),
         }
         self.put(words);
         let brackets = matches!(right.as_ref(), Set::Both { .. });
@@ -203,7 +203,7 @@ impl Printer<'_> {
 
     fn all_values(&mut self, query: &Query, range: usize, rows: &[Vec<Node>], names: &[String]) {
         self.level += LEVEL;
-        self.put(" ");
+        self.begin("");
         let renamed = names
             .iter()
             .zip(&query.columns)
@@ -259,6 +259,14 @@ impl Printer<'_> {
         }
     }
 
+    /// Begins a line, or goes on behind a blank where all is in one line.
+    fn apart(&mut self) {
+        match self.inline {
+            true => self.put(" "),
+            false => self.line("", 0, 0, 0),
+        }
+    }
+
     /// Adds an item of a list, each but the first in a line of its own.
     fn listed(&mut self, item: &str, follows: bool) {
         if item.starts_with('\n') {
@@ -273,7 +281,7 @@ impl Printer<'_> {
 
     fn select(&mut self, select: &Select, names: &[String], visible: bool) {
         self.level += LEVEL;
-        self.put(" SELECT");
+        self.begin("SELECT");
         match &select.distinct {
             None => {}
             Some(Distinct::All) => self.put(" DISTINCT"),
