@@ -3,7 +3,8 @@
 use super::naming;
 use super::print::{JOIN, LEVEL, LIST, Printer, quoted};
 use super::tree::{
-    Body, Clause, Cte, Distinct, From, Group, Node, Query, Range, RangeKind, RowsCall, Select, Set,
+    Body, Call, Clause, Cte, Distinct, From, Group, Node, Query, Range, RangeKind, RowsCall,
+    Select, Set,
 };
 
 impl Printer<'_> {
@@ -542,7 +543,23 @@ impl Printer<'_> {
             if at > 0 {
                 self.put(", ");
             }
-            self.node(&call.node, true);
+            match &call.node {
+                // Of several arrays beside other calls each has its own.
+                Node::Call(unnest) if several(call) => {
+                    for (at, array) in unnest.arguments.iter().enumerate() {
+                        if at > 0 {
+                            self.put(", ");
+                        }
+                        let arguments = vec![array.clone()];
+                        let one = Call {
+                            arguments,
+                            ..unnest.as_ref().clone()
+                        };
+                        self.node(&Node::Call(Box::new(one)), true);
+                    }
+                }
+                node => self.node(node, true),
+            }
             if !call.defined.is_empty() {
                 self.put(" AS ");
                 self.definitions(&call.defined, &[]);
