@@ -13,8 +13,8 @@ use freestone_storage::index::{AnyCsb, Bloom, InvertedIndex, KeyShape, KeyWidth,
 use freestone_storage::layout::{self, SectionData};
 use freestone_storage::manifest::{Manifest, ManifestTable};
 use freestone_storage::{
-    BlockId, BlockInfo, ColumnType, Layout, Physical, ReadRelation, TableId, TableOptions,
-    ViewQuery, postings,
+    BlockId, BlockInfo, ColumnType, ElementForm, IndexDefinition, IndexForm, IndexKind, Layout,
+    Physical, ReadRelation, TableId, TableOptions, ViewQuery, postings,
 };
 use std::fs;
 use std::path::Path;
@@ -417,4 +417,24 @@ fn manifest() {
     schema.views.insert("x".to_string(), optional);
     let json = serde_json::to_vec(&manifest).expect("a manifest is JSON");
     write("manifest", "options", &json);
+    let schema = manifest.schemas.entry("main".to_string()).or_default();
+    if let Some(table) = schema.tables.get_mut("t") {
+        table.schema.indexes.push(IndexDefinition {
+            number: 1,
+            name: "i".to_string(),
+            kind: IndexKind::Csb,
+            columns: vec![0],
+            form: IndexForm {
+                elements: vec![ElementForm {
+                    descending: true,
+                    nulls_first: false,
+                    collation: Some("C".to_string()),
+                    class: Some("text_ops".to_string()),
+                }],
+                include: vec![1],
+            },
+        });
+    }
+    let json = serde_json::to_vec(&manifest).expect("a manifest is JSON");
+    write("manifest", "forms", &json);
 }

@@ -5,8 +5,8 @@ use crate::{Error, Random, Result};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use freestone_model::Machine;
 use freestone_storage::{
-    Column, ColumnType, DEFAULT_SCHEMA, IndexDefinition, IndexKind, MoverHold, Store, TableOptions,
-    TableSchema, Value,
+    Column, ColumnType, DEFAULT_SCHEMA, IndexDefinition, IndexForm, IndexKind, MoverHold, Store,
+    TableOptions, TableSchema, Value,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -74,6 +74,7 @@ fn made(
             name: "tree".to_owned(),
             kind: IndexKind::Csb,
             columns: vec![0],
+            form: IndexForm::default(),
         }],
         ..TableSchema::default()
     };

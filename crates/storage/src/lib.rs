@@ -38,11 +38,11 @@ pub use scan::{
 };
 pub use schema::{
     Attribute, BoundValue, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral,
-    Domain, DomainCheck, ElementType, ForeignAction, ForeignKey, Hidden, Identity, IndexDefinition,
-    IndexKind, IntervalField, Key, Label, Layout, Materialized, Modifier, Numbers, OnCommit,
-    PartitionBound, PartitionKey, PartitionOf, PartitionStrategy, Partitioning, Physical,
-    RangeKind, ReadRelation, RelationName, SequenceDefinition, SequencePosition, TableOptions,
-    TableSchema, UserType, UserTypeKind, Value, ViewQuery,
+    Domain, DomainCheck, ElementForm, ElementType, ForeignAction, ForeignKey, Hidden, Identity,
+    IndexDefinition, IndexForm, IndexKind, IntervalField, Key, Label, Layout, Materialized,
+    Modifier, Numbers, OnCommit, PartitionBound, PartitionKey, PartitionOf, PartitionStrategy,
+    Partitioning, Physical, RangeKind, ReadRelation, RelationName, SequenceDefinition,
+    SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value, ViewQuery,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

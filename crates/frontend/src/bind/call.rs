@@ -10,7 +10,7 @@ use sqlparser::ast::{
 };
 
 use super::created::SqlAggregate;
-use super::function::Called;
+use super::function::{Called, RowName, row_type};
 use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
@@ -481,8 +481,8 @@ impl Binder<'_> {
     pub(super) fn value_of_call(&mut self, called: Called) -> Result<Expr> {
         match called {
             Called::Value(value) => Ok(value),
-            Called::Rows(plan) => self.rows_in_list(plan),
-            Called::Record(plan) => Ok(self.record_of(plan)),
+            Called::Rows(plan, row) => self.rows_in_list(plan, row),
+            Called::Record(plan, row) => Ok(self.record_of(plan, row)),
         }
     }
 
@@ -822,12 +822,12 @@ impl Binder<'_> {
     }
 
     /// The rows of a function whose body is SQL, in a SELECT list.
-    fn rows_in_list(&mut self, plan: Plan) -> Result<Expr> {
+    fn rows_in_list(&mut self, plan: Plan, row: Option<RowName>) -> Result<Expr> {
         let columns = plan.columns();
         let mut only_array = None;
         let (plan, ty) = match columns.as_slice() {
             // Arrays are taken apart as far as they go, records are not.
-            [only] if matches!(only.ty.base(), Type::Array(_)) => {
+            [only] if row.is_none() && matches!(only.ty.base(), Type::Array(_)) => {
                 only_array = Some(only.ty.clone());
                 let fields = [(only.name.clone(), only.ty.clone())];
                 let ty = Type::Record(fields.into_iter().collect());
@@ -839,11 +839,11 @@ impl Binder<'_> {
                 };
                 (plan, ty)
             }
-            [only] => (plan, only.ty.clone()),
+            [only] if row.is_none() => (plan, only.ty.clone()),
             several => {
                 let values: Vec<Expr> = several.iter().map(Column::reference).collect();
                 let fields = several.iter().map(|c| (c.name.clone(), c.ty.clone()));
-                let ty = Type::Record(fields.collect());
+                let ty = row_type(fields.collect(), row);
                 let row = Expr::new(ExprKind::Row(values), ty.clone());
                 let column = self.column("row", ty.clone());
                 let plan = Plan::Project {
@@ -1666,34 +1666,6 @@ impl<'a> Written<'a> {
             }
         }
         Ok(())
-    }
-}
-
-impl Binder<'_> {
-    /// The name of the collation of a value, as SQL writes it: texts have one, and a literal that
-    /// is of no type has none.
-    fn collation_of(&mut self, value: &Ast) -> Result<Expr> {
-        let mut written = value;
-        while let Ast::Nested(inner) = written {
-            written = inner;
-        }
-        let ty = self.bind_expr(value)?.ty;
-        let said = match written {
-            Ast::Collate { collation, .. } => parts(collation)?.pop().unwrap_or_default(),
-            _ if *ty.innermost() == Type::Name => "C".to_owned(),
-            _ => "default".to_owned(),
-        };
-        match ty.innermost().category() {
-            Category::String => Ok(Expr::text(&format!("\"{said}\""), Type::Text)),
-            _ if matches!((&ty, written), (Type::Unknown, Ast::Collate { .. })) => {
-                Ok(Expr::text(&format!("\"{said}\""), Type::Text))
-            }
-            _ if ty == Type::Unknown => Ok(Expr::null(Type::Text)),
-            _ => {
-                let message = format!("collations are not supported by type {}", ty.base());
-                Err(Error::new("42804", message))
-            }
-        }
     }
 }
 

@@ -212,7 +212,7 @@ impl Binder<'_> {
             name: "value".to_owned(),
             ty: ty.clone(),
         };
-        let relations = [(String::new(), vec![value])];
+        let relations = [((String::new(), 0), vec![value])];
         let binder = Binder::new(self.catalog, self.session);
         binder.expression(
             condition,

@@ -548,8 +548,8 @@ impl Binder<'_> {
             let called = self.sql_call(name, &own, vec![value], Vec::new(), None, false);
             return match called.ok()? {
                 Called::Value(value) => Some(value),
-                Called::Record(plan) => Some(self.record_of(plan)),
-                Called::Rows(_) => None,
+                Called::Record(plan, row) => Some(self.record_of(plan, row)),
+                Called::Rows(..) => None,
             };
         }
         self.function(name, vec![value]).ok()

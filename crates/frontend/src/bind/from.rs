@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::call::in_order;
 use super::domain::Written;
-use super::function::{Called, SqlReturns};
+use super::function::{Called, RowName, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
@@ -229,6 +229,7 @@ impl Binder<'_> {
                         hidden: Vec::new(),
                         key: Vec::new(),
                         row_type: None,
+                        view: None,
                         fields: Vec::new(),
                         is_scalar: false,
                         nullable: false,
@@ -813,6 +814,7 @@ impl Binder<'_> {
             0 => name,
             _ => &view.name,
         };
+        let of_view = (view.schema, view.name.clone());
         let plan = bound.map_err(|mut error| {
             error.position = None;
             error.with_detail(format!("in view \"{called}\""))
@@ -835,6 +837,7 @@ impl Binder<'_> {
         };
         named.hidden = scope_columns(hidden);
         named.row_type = Some((called.to_owned(), 0));
+        named.view = Some(of_view);
         Ok((plan, Namespace::of(named)))
     }
 
@@ -964,7 +967,7 @@ impl Binder<'_> {
         ordinality: bool,
         alias: Option<&TableAlias>,
     ) -> Result<Part> {
-        let has_body = |call: &Functioned| matches!(call, Functioned::Plan(_));
+        let has_body = |call: &Functioned| matches!(call, Functioned::Plan(..));
         if (ordinality || bound.len() > 1) && bound.iter().any(has_body) {
             return self.side_by_side(bound, name, ordinality, alias);
         }
@@ -974,7 +977,7 @@ impl Binder<'_> {
         let several = bound.len() > 1;
         for call in bound {
             match call {
-                Functioned::Plan(plan) => {
+                Functioned::Plan(plan, row) => {
                     let mut columns = scope_columns(&plan.columns());
                     // The only column of a function of its name has that of the alias.
                     if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
@@ -982,7 +985,8 @@ impl Binder<'_> {
                     {
                         only.name = fold(&alias.name);
                     }
-                    let named = self.named_as(None, name, columns, alias)?;
+                    let mut named = self.named_as(None, name, columns, alias)?;
+                    named.row_type = row;
                     return Ok((plan, Namespace::of(named)));
                 }
                 Functioned::Rows(call) => calls.push(call),
@@ -1122,7 +1126,7 @@ impl Binder<'_> {
         let mut all: Option<(Plan, Expr)> = None;
         for call in bound {
             let (plan, _) = match call {
-                Functioned::Plan(plan) => (plan, Namespace::default()),
+                Functioned::Plan(plan, _) => (plan, Namespace::default()),
                 Functioned::Value(value, own) => {
                     let call = Functioned::Value(value, own.clone());
                     self.called_in_from(vec![call], &own, false, None)?
@@ -1305,8 +1309,8 @@ impl Binder<'_> {
             let called = called.map_err(|error| error.at(position))?;
             return Ok(match called {
                 Called::Value(value) => Functioned::Value(value, last),
-                Called::Rows(plan) => Functioned::Plan(plan),
-                Called::Record(plan) => Functioned::Plan(self.row_of(plan)),
+                Called::Rows(plan, row) => Functioned::Plan(plan, row),
+                Called::Record(plan, row) => Functioned::Plan(self.row_of(plan), row),
             });
         }
         if tables.is_empty() && catalogue().functions(&last).is_empty() {
@@ -1321,7 +1325,7 @@ impl Binder<'_> {
                     return Err(takes_no_columns());
                 }
                 let (plan, _) = self.scanned(relation, None, (None, None), None)?;
-                return Ok(Functioned::Plan(plan));
+                return Ok(Functioned::Plan(plan, None));
             }
         }
         if tables.is_empty() && !named.is_empty() {
@@ -1467,6 +1471,7 @@ fn named_by(
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            view: None,
             fields,
             is_scalar: false,
             nullable: false,
@@ -1506,6 +1511,7 @@ fn named_by(
         hidden: Vec::new(),
         key: Vec::new(),
         row_type: None,
+        view: None,
         fields,
         is_scalar: false,
         nullable: false,
@@ -1528,7 +1534,8 @@ enum Functioned {
     Rows(TableCall),
     /// The value, and the function's name.
     Value(Expr, String),
-    Plan(Plan),
+    /// Rows, and their type if they are declared to have one.
+    Plan(Plan, Option<RowName>),
 }
 
 /// A call in FROM.

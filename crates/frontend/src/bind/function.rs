@@ -27,7 +27,7 @@ use crate::functions::{
 };
 use crate::plan::{Column, ColumnId, Expr, ExprKind, JoinKind, Plan, Subquery, SubqueryKind};
 use crate::rewrite::facts::{is_volatile, plan_may_fail};
-use crate::types::Type;
+use crate::types::{Fields, Type};
 
 /// Functions inside functions, at most.
 const DEPTH: usize = 64;
@@ -49,6 +49,9 @@ pub struct SqlFunction {
     pub before: Vec<Query>,
     /// Its body.
     pub body: SqlBody,
+    /// The name of the type that its rows are declared with, and its number in the catalog, if it has
+    /// one.
+    pub row: Option<RowName>,
     /// Whether it gives one row, where it gives rows: NULLs if its body has none.
     pub single: bool,
     /// Whether it is NULL, or has no rows, if one of its arguments is NULL.
@@ -56,6 +59,9 @@ pub struct SqlFunction {
     /// How often it may give another result for the same arguments.
     pub volatility: Volatility,
 }
+
+/// The name of a type of rows and its number in the catalog, or 0.
+pub type RowName = (String, i64);
 
 /// A parameter of a [`SqlFunction`].
 #[derive(Debug)]
@@ -150,10 +156,18 @@ impl Overload for Callable {
 pub(super) enum Called {
     /// A value.
     Value(Expr),
-    /// Rows.
-    Rows(Plan),
-    /// One row of several columns, or none for one of NULLs.
-    Record(Plan),
+    /// Rows, and their type if they are declared to have one.
+    Rows(Plan, Option<RowName>),
+    /// One row of several columns, or none for one of NULLs, and its type.
+    Record(Plan, Option<RowName>),
+}
+
+/// The type of rows of some fields.
+pub(super) fn row_type(fields: Fields, row: Option<RowName>) -> Type {
+    Type::Record(match row {
+        Some((name, number)) => fields.with_name(&name, number),
+        None => fields,
+    })
 }
 
 /// A function with the arguments of a call.
@@ -413,8 +427,8 @@ impl Binder<'_> {
                 true => {
                     let plan = self.rows_called(function, frame, defined)?;
                     Ok(match function.single {
-                        true => Called::Record(self.first_row(plan)?),
-                        false => Called::Rows(plan),
+                        true => Called::Record(self.first_row(plan)?, function.row.clone()),
+                        false => Called::Rows(plan, function.row.clone()),
                     })
                 }
                 false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
@@ -513,6 +527,7 @@ impl Binder<'_> {
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            view: None,
             fields: Vec::new(),
             is_scalar: false,
             nullable: false,
@@ -661,12 +676,12 @@ impl Binder<'_> {
         })
     }
 
-    /// A row as a value, NULL if there is none.
-    pub(super) fn record_of(&mut self, plan: Plan) -> Expr {
+    /// A row as a value of its type, NULL if there is none.
+    pub(super) fn record_of(&mut self, plan: Plan, row: Option<RowName>) -> Expr {
         let columns = plan.columns();
         let fields = columns.iter();
         let fields = fields.map(|column| (column.name.clone(), column.ty.clone()));
-        let ty = Type::Record(fields.collect());
+        let ty = row_type(fields.collect(), row);
         let values = columns.iter().map(Column::reference).collect();
         let row = Expr::new(ExprKind::Row(values), ty.clone());
         let column = self.column("row", ty.clone());

@@ -1,6 +1,6 @@
 //! What names mean: relations and columns in sight.
 
-use super::{Binder, Markers, fold, place};
+use super::{Binder, Markers, RowName, fold, place};
 use crate::error::{Error, Position, Result};
 use crate::plan::{
     AggregateCall, Column, CteId, Expr, ExprKind, FrameUnits, TableCall, WindowCall,
@@ -22,7 +22,10 @@ pub(super) struct Named {
     /// Columns that all others depend on: its primary key.
     pub(super) key: Vec<usize>,
     /// The name of the type of its rows, that of a table or view, and its number in the catalog.
-    pub(super) row_type: Option<(String, i64)>,
+    pub(super) row_type: Option<RowName>,
+    /// Schema and name of the view that it is, whose type has a number that is asked for when it
+    /// is needed.
+    pub(super) view: Option<(String, String)>,
     /// Names of the columns before an alias gave them others: those of the fields of that type.
     pub(super) fields: Vec<String>,
     /// Whether its rows are values: those of a function that gives no records.
@@ -191,9 +194,9 @@ impl Scope {
     }
 
     /// The scope of an expression over relations.
-    pub(super) fn of_relations(relations: &[(String, Vec<Column>)]) -> Result<Self> {
+    pub(super) fn of_relations(relations: &[(RowName, Vec<Column>)]) -> Result<Self> {
         let mut names = Namespace::default();
-        for (alias, columns) in relations {
+        for ((alias, number), columns) in relations {
             let named = Named {
                 schema: None,
                 alias: alias.clone(),
@@ -201,7 +204,8 @@ impl Scope {
                 fields: columns.iter().map(|column| column.name.clone()).collect(),
                 hidden: Vec::new(),
                 key: Vec::new(),
-                row_type: Some((alias.clone(), 0)),
+                row_type: Some((alias.clone(), *number)),
+                view: None,
                 is_scalar: false,
                 nullable: false,
                 marker: None,
@@ -493,11 +497,17 @@ impl Binder<'_> {
         if named.nullable && named.key.is_empty() && named.marker.is_none() {
             self.markers.set(Markers::Wanted);
         }
-        whole_row(named)
+        let number = named.row_type.as_ref().map_or(0, |(_, number)| *number);
+        let number = match &named.view {
+            Some((schema, name)) if number == 0 => self.catalog.row_number_of_view(schema, name),
+            _ => number,
+        };
+        whole_row(named, number)
     }
 }
 
-fn whole_row(named: &Named) -> Expr {
+/// The rows of a relation as records of a type with a number.
+fn whole_row(named: &Named, number: i64) -> Expr {
     if let ([column], true) = (named.columns.as_slice(), named.is_scalar) {
         return column.value.clone();
     }
@@ -517,7 +527,7 @@ fn whole_row(named: &Named) -> Expr {
     });
     let fields: Fields = fields.collect();
     let ty = Type::Record(match &named.row_type {
-        Some((name, number)) => fields.with_name(name, *number),
+        Some((name, _)) => fields.with_name(name, number),
         None => fields,
     });
     let key = named.key.iter().filter_map(|at| values.get(*at));

@@ -10,8 +10,8 @@ use super::tables::{Generator, TableKind};
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
 use freestone_storage::{
-    Block, CodecChoice, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, MoverHold, NewBlock,
-    Store, Table, TableOptions, TableSchema,
+    Block, CodecChoice, DEFAULT_SCHEMA, IndexDefinition, IndexForm, IndexKind, Layout, MoverHold,
+    NewBlock, Store, Table, TableOptions, TableSchema,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,6 +89,7 @@ impl Organisation {
                 name: format!("index{number}"),
                 kind: IndexKind::Csb,
                 columns: vec![*column],
+                form: IndexForm::default(),
             })
             .collect();
         schema.index_numbers = self.indexed.len() as u32;

@@ -194,3 +194,8 @@ SELECT jsonb_path_query('"abc"', '$ like_regex "a c" flag "q"');
 SELECT jsonb_path_query('"abc"', '$ like_regex "a c" flag "s"');
 SELECT jsonb_path_query('"abc"', '$ like_regex "a c" flag "m"');
 SELECT jsonb_path_query('"abc"', '$ like_regex "b" flag "z"');
+SELECT jsonb_path_query('"1000000-01-01"', '$.datetime() > "2020-01-01 12:00:00".datetime()');
+SELECT jsonb_path_query('"2020-01-01 12:00:00"', '$.datetime() > "5874897-12-31".datetime()');
+SELECT jsonb_path_query('"5874897-12-31"', '$.datetime()');
+SELECT jsonb_path_query('"5874898-01-01"', '$.datetime()');
+SELECT jsonb_path_query('"1000000-01-01 10:00:00"', '$.datetime()');

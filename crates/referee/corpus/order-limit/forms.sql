@@ -59,3 +59,10 @@ SELECT v FROM (VALUES (ARRAY[1, 2]), (ARRAY[1]), (ARRAY[NULL::int]), (NULL)) s (
 SELECT v FROM (VALUES ('[1]'::jsonb), ('{}'), ('"x"'), ('2'), ('null'), ('true'), ('[]')) s (v) ORDER BY v;
 SELECT v FROM (VALUES ('b'::bytea), ('\x00'), ('')) s (v) ORDER BY v;
 SELECT v FROM (VALUES ('[1]'::json)) s (v) ORDER BY v;
+(SELECT a FROM t WHERE a IS NOT NULL) ORDER BY a DESC LIMIT 2;
+((SELECT a FROM t WHERE a IS NOT NULL LIMIT 2) ORDER BY a, b) OFFSET 1;
+((WITH lim (x) AS (SELECT 1) SELECT 123) LIMIT (SELECT x FROM lim));
+(SELECT a FROM t ORDER BY 1) ORDER BY 1;
+(SELECT a FROM t LIMIT 1) LIMIT 1;
+(SELECT a FROM t OFFSET 1) OFFSET 1;
+WITH x AS (SELECT 1) (WITH y AS (SELECT 2) SELECT * FROM y);

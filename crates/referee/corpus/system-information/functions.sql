@@ -176,3 +176,7 @@ SELECT setval('tick', 20), nextval('tick'), setval('tick', 30, false), nextval('
 SELECT nextval(NULL::regclass);
 DROP SEQUENCE tick;
 SELECT pg_typeof(1) = 'integer', pg_typeof(1.5)::oid, pg_typeof(pg_typeof(1))::text, 'x' || pg_typeof(1), upper(pg_typeof(1)::text);
+SELECT COLLATION FOR ('a' || 'b' COLLATE "C"), COLLATION FOR (('x' COLLATE "POSIX")::varchar), COLLATION FOR (upper('x' COLLATE "C"));
+SELECT COLLATION FOR (CASE WHEN 'x' COLLATE "C" = 'y' THEN 'x'::text END), COLLATION FOR (coalesce('x', 'y' COLLATE "C")), COLLATION FOR (ARRAY['x' COLLATE "C"]);
+SELECT COLLATION FOR ((SELECT 'x' COLLATE "C")), pg_collation_for(percentile_disc(1) WITHIN GROUP (ORDER BY x COLLATE "POSIX")) FROM (VALUES ('a'), ('b')) v (x);
+SELECT COLLATION FOR ('x' COLLATE "C" || 'y' COLLATE "POSIX");

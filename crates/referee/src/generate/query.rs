@@ -284,7 +284,11 @@ impl Generator<'_> {
         };
         let sort = if ordered { Sort::Plain } else { Sort::Optional };
         let order = tree!(sort; format!(" ORDER BY {keys}{limit}"));
-        tree!(Sort::Plain; body, order)
+        // Clauses behind brackets are those of the query in them.
+        match self.random.percent(6) {
+            true => tree!(Sort::Plain; "(", body, ")", order),
+            false => tree!(Sort::Plain; body, order),
+        }
     }
 
     /// `VALUES (…), (…)`.

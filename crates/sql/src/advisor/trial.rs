@@ -7,8 +7,8 @@ use std::time::Instant;
 use datafusion::arrow::array::RecordBatch;
 use freestone_model::{BlockUse, Design, Stored, Tried, TriedUsage, Usage, Workload};
 use freestone_storage::{
-    Block, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, ReadView, RowId, ScanRequest, Store,
-    Table, TableOptions, TableSchema,
+    Block, DEFAULT_SCHEMA, IndexDefinition, IndexForm, IndexKind, Layout, ReadView, RowId,
+    ScanRequest, Store, Table, TableOptions, TableSchema,
 };
 
 use super::changes::options_in;
@@ -234,6 +234,7 @@ pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, T
             name: format!("{}_{}", index.column, index.kind),
             kind: index.kind.parse::<IndexKind>()?,
             columns: vec![column],
+            form: IndexForm::default(),
         });
     }
     Ok((schema, options))

@@ -505,8 +505,8 @@ pub(super) fn functions(
                 .map(|(schema, one)| {
                     let text = match name {
                         "pg_get_function_result" => routines::result(&one),
-                        "pg_get_function_arguments" => routines::arguments(&one, true),
-                        _ => routines::arguments(&one, false),
+                        "pg_get_function_arguments" => routines::arguments(&one, Some(relations)),
+                        _ => routines::arguments(&one, None),
                     };
                     (routines::number(schema, &one), text)
                 })
@@ -541,7 +541,7 @@ pub(super) fn functions(
             let own: HashMap<i64, Vec<Option<String>>> = routines::all(relations)
                 .map(|(schema, one)| {
                     let defaults = one.arguments().into_iter();
-                    let defaults = defaults.map(|one| one.default.map(str::to_owned));
+                    let defaults = defaults.map(|one| routines::default_of(relations, &one));
                     (routines::number(schema, &one), defaults.collect())
                 })
                 .collect();
@@ -832,21 +832,25 @@ fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
     let bytes = pairs.map(|(of, bytes)| (number(of), if none { 0 } else { number(bytes) }));
     let bytes: HashMap<i64, i64> = bytes.collect();
     // The catalog's own relations have no rows on disk.
-    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| {
+    let size = Arc::new(move |of: i64| {
         let known = bytes.get(&of).copied();
-        Ok(known.or_else(|| system::numbered(of).map(|_| 0)))
+        known.or_else(|| system::numbered(of).map(|_| 0))
     });
+    let of_whole = Arc::clone(&size);
+    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| Ok(of_whole(of)));
     let class = Type::Reg(Reg::Class);
-    let one = scalar(
-        name,
-        std::slice::from_ref(&class),
-        Type::Int8,
-        kernel.clone(),
-    )
-    .stable();
+    let one = scalar(name, std::slice::from_ref(&class), Type::Int8, kernel).stable();
     let mut all = vec![one];
     if name == "pg_relation_size" {
-        let fork = scalar(name, &[class, Type::Text], Type::Int8, first_of(kernel));
+        // A relation is all in what PostgreSQL calls its main fork.
+        let kernel = f2::<I64, Str, Opt<I64>>(move |of, fork| match (size(of), fork) {
+            (None, _) => Ok(None),
+            (known, "main") => Ok(known),
+            (_, "fsm" | "vm" | "init") => Ok(Some(0)),
+            _ => Err(Unbound::new("22023", "invalid fork name")
+                .with_hint("Valid fork names are \"main\", \"fsm\", \"vm\", and \"init\".")),
+        });
+        let fork = scalar(name, &[class, Type::Text], Type::Int8, kernel);
         all.push(fork.stable());
     }
     Ok(all)

@@ -7,7 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::Expr as Lowered;
 use datafusion::sql::sqlparser::ast::Expr;
-use freestone_frontend::bind::Binder;
+use freestone_frontend::bind::{Binder, RowName};
 use freestone_frontend::functions::{Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
@@ -24,6 +24,9 @@ use crate::types::type_of;
 
 /// The key of a field's metadata under which the type of its column stands.
 pub(crate) const COLUMN: &str = "freestone.column";
+
+/// The key of a schema's metadata under which the number of the type of a table's rows stands.
+pub(crate) const ROW_TYPE: &str = "freestone.row_type";
 
 /// The Arrow schema of a table. Fields say the types of their columns if that of one is not
 /// known by its Arrow type.
@@ -79,7 +82,9 @@ fn bound_over(
 ) -> Result<Over> {
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
-    let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
+    let rows = columns.metadata().get(ROW_TYPE);
+    let rows: i64 = rows.and_then(|number| number.parse().ok()).unwrap_or(0);
+    let mut tables: Vec<(RowName, Vec<Column>)> = Vec::new();
     let mut places = Vec::new();
     for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
         let column = Column {
@@ -91,9 +96,9 @@ fn bound_over(
             },
         };
         let table = qualifier.map(TableReference::table).unwrap_or_default();
-        match tables.iter_mut().find(|(name, _)| name == table) {
+        match tables.iter_mut().find(|((name, _), _)| name == table) {
             Some((_, columns)) => columns.push(column.clone()),
-            None => tables.push((table.to_owned(), vec![column.clone()])),
+            None => tables.push(((table.to_owned(), rows), vec![column.clone()])),
         }
         let place = Place::new(qualifier.cloned(), field.name());
         places.push((column, Lowered::Column(place), field.data_type().clone()));

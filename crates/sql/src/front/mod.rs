@@ -39,9 +39,10 @@ pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
     has_domains, is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
 };
-pub(crate) use deparse::{deparsed, pretty};
+pub(crate) use deparse::{body_texts, deparsed, pretty};
 pub(crate) use expression::{
-    COLUMN, Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
+    COLUMN, Purpose, ROW_TYPE, is_immutable, is_same, lowered_expression, type_of_expression,
+    with_types,
 };
 pub(crate) use names::Names;
 pub(crate) use objects::{Numbers, columns_of_view};

@@ -29,11 +29,13 @@ use super::objects::Numbers;
 use crate::error::Result;
 use crate::functions::{roles, sequences, settings};
 use crate::lower::{Handle, Term};
-use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC, meant_schema};
 use crate::partition;
 use crate::plan::given::Given;
 use crate::plan::information_schema;
-use crate::plan::pg_catalog::objects::{row_type_number, table_number};
+use crate::plan::pg_catalog::objects::{
+    row_type_number, table_number, view_number, view_row_number,
+};
 use crate::plan::pg_catalog::{self, PG_CATALOG, TABLE};
 use crate::plan::relations::Relations;
 use crate::plan::rows::table as rows_table;
@@ -489,6 +491,12 @@ impl Catalog for Names<'_> {
     ) -> FrontError {
         let name = Self::name(schema, name, position);
         front_error(self.relations.unknown(&name))
+    }
+
+    fn row_number_of_view(&self, schema: &str, name: &str) -> i64 {
+        let schema = meant_schema(schema);
+        let number = view_number(&self.relations.snapshot, schema, name);
+        number.and_then(view_row_number).unwrap_or(0)
     }
 
     fn enter_view(&self, schema: Option<&str>, name: &str) -> FrontResult<()> {

@@ -244,10 +244,12 @@ impl Declared {
         let Some(id) = column.declared else {
             return Ok(None);
         };
+        let of_elements = front::has_arrays_of_domain(expressions.snapshot, column);
         let labels = labels_of(expressions.snapshot, column);
         let labels = labels.map(|of| Labels {
             known: of.labels.iter().cloned().collect(),
-            of_arrays: matches!(column.kind, ColumnType::Array { .. }),
+            // Elements of a domain are checked as values of their own.
+            of_arrays: matches!(column.kind, ColumnType::Array { .. }) && !of_elements,
             of,
         });
         let mut declared = Self {
@@ -258,7 +260,6 @@ impl Declared {
             elements: None,
             labels,
         };
-        let of_elements = front::has_arrays_of_domain(expressions.snapshot, column);
         if let Some(domain) = domain_of(expressions.snapshot, id)? {
             let element = element_of(column).filter(|_| of_elements);
             let alone = element.clone().map(|element| {

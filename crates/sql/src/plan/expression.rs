@@ -1,5 +1,6 @@
 //! Expressions over rows at hand: no scan, no plan of a query.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::syntax;
 use freestone_frontend::syntax::walk::{visit_expressions_mut, walk, walk_mut};
 use freestone_frontend::types::Type;
-use freestone_storage::{Column, Snapshot, TableSchema};
+use freestone_storage::{Column, Snapshot, Table, TableSchema};
 
+use super::pg_catalog::objects::row_type_number;
 use super::relations::Relations;
 use crate::error::{Error, Result};
 use crate::front::{self, Purpose};
@@ -103,6 +105,18 @@ pub(crate) fn has_query(expr: &Expr) -> bool {
 /// Those of DataFusion for two columns of one name.
 pub(crate) fn columns_of(schema: &TableSchema, alias: &str) -> Result<DFSchema> {
     let arrow: Schema = front::with_types(schema);
+    let reference = TableReference::bare(alias);
+    Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
+}
+
+/// The columns of a table whose rows are told as values of its type.
+///
+/// # Errors
+/// As [`columns_of`].
+pub(crate) fn columns_of_rows(table: &Table, alias: &str) -> Result<DFSchema> {
+    let number = row_type_number(table).to_string();
+    let arrow = front::with_types(&table.schema)
+        .with_metadata(HashMap::from([(front::ROW_TYPE.to_owned(), number)]));
     let reference = TableReference::bare(alias);
     Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
 }

@@ -210,6 +210,10 @@ impl<'a> Relations<'a> {
         if !self.has(&schema, name) {
             return None;
         }
+        let before = before_temporary(self.state, self.snapshot.catalog());
+        if before.iter().any(|schema| self.has(schema, name)) {
+            return None;
+        }
         self.open_views
             .lock()
             .is_empty()
@@ -356,6 +360,21 @@ pub(crate) fn path_of(state: &SessionState, snapshot: &Snapshot) -> Option<Vec<S
     });
     let path: Vec<String> = path.collect();
     (path != [DEFAULT_SCHEMA]).then_some(path)
+}
+
+/// The schemas of a session's path in which names are looked up before its temporary relations.
+pub(crate) fn before_temporary(state: &SessionState, catalog: &Catalog) -> Vec<String> {
+    let client = state.config().get_extension::<ClientSettings>();
+    let Some(client) = client else {
+        return Vec::new();
+    };
+    let of_temporary = client.of_temporary();
+    if of_temporary.behind.is_empty() {
+        return Vec::new();
+    }
+    let identity = state.config().get_extension::<Identity>();
+    let user = identity.map(|identity| identity.current().name(catalog));
+    of_temporary.schemas(catalog, user.as_deref())
 }
 
 /// `42P01` for a table or view, with the nearest name as a hint.

@@ -292,6 +292,13 @@ impl Routine {
             returns,
             before,
             body,
+            row: self
+                .declared
+                .as_deref()
+                .and_then(|ty| match type_named(ty) {
+                    Ok(Type::Record(fields)) => Some((fields.name()?.to_owned(), fields.number())),
+                    _ => None,
+                }),
             single: self.single,
             strict: self.strict,
             volatility: match self.volatility.as_str() {

@@ -392,6 +392,8 @@ pub(crate) fn same_index<'a>(
     all.find(|known| {
         known.kind == index.kind
             && names_of(other, &known.columns) == columns
+            && known.form.elements == index.form.elements
+            && names_of(other, &known.form.include) == names_of(schema, &index.form.include)
             && !other.is_of_key(known)
     })
 }

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
-    Catalog, CatalogEdit, Privileges, SequenceDefinition, SequencePosition, TableId,
+    Catalog, CatalogEdit, ColumnType, Privileges, SequenceDefinition, SequencePosition, TableId,
 };
 
 use super::Run;
@@ -120,8 +120,6 @@ pub(super) fn changed(
 ) -> Result<(SequenceDefinition, Option<SequencePosition>)> {
     let mut definition = before.clone();
     let mut position = None;
-    // What the ends were if nobody chose them follows the type.
-    let known = SequenceDefinition::of_type(before.kind, before.increment);
     for option in options {
         match option {
             SequenceOption::As(written) => {
@@ -134,12 +132,14 @@ pub(super) fn changed(
                     let message = "sequence type must be smallint, integer, or bigint";
                     return Err(Error::new("22023", message));
                 }
-                let new = SequenceDefinition::of_type(kind, before.increment);
-                if before.max == known.max {
-                    definition.max = new.max;
+                // An end that is the type's follows the type, whichever way the numbers go.
+                let (least, most) = limits(before.kind);
+                let (new_least, new_most) = limits(kind);
+                if before.max == most {
+                    definition.max = new_most;
                 }
-                if before.min == known.min {
-                    definition.min = new.min;
+                if before.min == least {
+                    definition.min = new_least;
                 }
                 definition.kind = kind;
             }
@@ -179,6 +179,14 @@ pub(super) fn changed(
         given: false,
     });
     Ok((definition, position))
+}
+
+/// The least and the greatest number of a type.
+fn limits(kind: ColumnType) -> (i64, i64) {
+    (
+        SequenceDefinition::of_type(kind, -1).min,
+        SequenceDefinition::of_type(kind, 1).max,
+    )
 }
 
 /// The column that a sequence of a schema is to belong to.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{
     AlterTableOperation, ConstraintUsingIndex, Ident, TableConstraint,
 };
-use freestone_storage::{Check, Deferral, ForeignKey, IndexKind, Key, Table, TableSchema};
+use freestone_storage::{
+    Check, Deferral, ForeignKey, IndexForm, IndexKind, Key, Table, TableSchema,
+};
 
 use super::Run;
 use super::declare::{Declared, constraint_names};
@@ -292,7 +294,10 @@ impl Run<'_> {
             return Err(Error::unsupported(message));
         }
         match schema.keys.get(table.schema.keys.len()).cloned() {
-            Some(key) => self.add_key(name, table, schema, key).await,
+            Some(key) => {
+                self.add_key(name, table, (schema, IndexForm::default()), key)
+                    .await
+            }
             None => self.declare(table, schema),
         }
     }
@@ -353,7 +358,7 @@ impl Run<'_> {
         &self,
         name: &Name,
         table: &Arc<Table>,
-        mut schema: TableSchema,
+        (mut schema, form): (TableSchema, IndexForm),
         key: Key,
     ) -> Result<()> {
         let columns = key.columns.iter();
@@ -389,7 +394,7 @@ impl Run<'_> {
         let store = self.store();
         let index = store.build_index(table, &key.name, kind, columns, threads, &goes_on);
         self.session.goes_on()?;
-        let index = index?;
+        let index = index?.with_form(form);
         schema.keys.retain(|known| known.name != key.name);
         let seen = self.snapshot.timestamp();
         self.edit(|edit| {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexType};
 use freestone_frontend::bind::name_of_expression;
-use freestone_storage::{Catalog, Column, IndexDefinition, IndexKind, Key, Snapshot, Table};
+use freestone_storage::{
+    Catalog, Column, IndexDefinition, IndexForm, IndexKind, Key, Snapshot, Table,
+};
 
 use super::Run;
 use super::index_over::Over;
@@ -69,8 +71,14 @@ impl Run<'_> {
         };
         if !over.is_new(&table) {
             return match create.unique {
-                true => self.add_key(name, &table, over.schema, key).await,
-                false => self.build_index(&table, &name.schema, &index, kind, over.columns),
+                true => {
+                    let of = (over.schema, over.form);
+                    self.add_key(name, &table, of, key).await
+                }
+                false => {
+                    let of = (over.columns, over.form);
+                    self.build_index(&table, (&name.schema, &index), kind, of)
+                }
             };
         }
         let mut schema = over.schema;
@@ -80,6 +88,7 @@ impl Run<'_> {
             name: index.clone(),
             kind,
             columns: over.columns,
+            form: over.form,
         });
         schema.keys.extend(create.unique.then_some(key));
         let value = |_: usize, column: &Column| value_of(column);
@@ -113,7 +122,8 @@ impl Run<'_> {
             if create.if_not_exists && is_there {
                 break;
             }
-            match self.build_index(table, &name.schema, &index, kind, over.columns) {
+            let of = (over.columns, over.form);
+            match self.build_index(table, (&name.schema, &index), kind, of) {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => {
                     done?;
@@ -127,17 +137,16 @@ impl Run<'_> {
     fn build_index(
         &self,
         table: &Table,
-        schema: &str,
-        name: &str,
+        (schema, name): (&str, &str),
         kind: IndexKind,
-        columns: Vec<usize>,
+        (columns, form): (Vec<usize>, IndexForm),
     ) -> Result<()> {
         if !kind.has_parts() {
             let text = "zone maps, which every block has, do what BRIN does: the index is kept by \
                         its name";
             self.session.notify(Notice::told("00000", text));
             let named = (name, kind);
-            return self.edit(|edit| Ok(edit.name_index(schema, table.id, named, columns)?));
+            return self.edit(|edit| Ok(edit.name_index(schema, table.id, named, columns, form)?));
         }
         let progress = self.session.progress();
         progress.add_total(table.blocks().len() as u64);
@@ -149,7 +158,7 @@ impl Run<'_> {
         let store = self.store();
         let index = store.build_index(table, name, kind, columns, threads, &done);
         self.session.goes_on()?;
-        let index = index?;
+        let index = index?.with_form(form);
         self.edit(|edit| Ok(edit.create_index(schema, table, index)?))
     }
 
@@ -166,11 +175,13 @@ impl Run<'_> {
         }
         let elements = create.columns.iter().zip(over.schema.shown(&over.columns));
         let mut names: Vec<String> = Vec::new();
-        for (element, column) in elements {
-            let name = match column.hidden {
-                None => column.name.clone(),
-                Some(_) => stem_of(&element.column.expr),
-            };
+        let included = over.form.include.iter();
+        let included = included.filter_map(|at| over.schema.columns.get(*at));
+        let stems = elements.map(|(element, column)| match column.hidden {
+            None => column.name.clone(),
+            Some(_) => stem_of(&element.column.expr),
+        });
+        for name in stems.chain(included.map(|column| column.name.clone())) {
             // As PostgreSQL numbers what would be called alike.
             let numbered = (1..).map(|number| format!("{name}{number}"));
             let mut all = std::iter::once(name.clone()).chain(numbered);

@@ -8,9 +8,9 @@
 //! Two indexes over one expression have one column. Not here: which queries an index is for
 //! (`lower::indexed`), and the columns' values (`ingest::checks`).
 
-use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexColumn, ObjectName};
+use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexColumn, ObjectName, OrderByOptions};
 use freestone_frontend::types::Type;
-use freestone_storage::{Column, Hidden, Table, TableSchema};
+use freestone_storage::{Column, ElementForm, Hidden, IndexForm, Table, TableSchema};
 
 use super::Run;
 use super::declare::{Declared, check_bytewise};
@@ -25,6 +25,8 @@ use crate::types::{column_type_of_type, declared_of_type};
 pub(super) struct Over {
     pub(super) schema: TableSchema,
     pub(super) columns: Vec<usize>,
+    /// What the statement says besides.
+    pub(super) form: IndexForm,
 }
 
 impl Over {
@@ -48,6 +50,7 @@ impl Run<'_> {
         let mut over = Over {
             schema: (*table.schema).clone(),
             columns: Vec::new(),
+            form: form_of(create)?,
         };
         for element in &create.columns {
             let (at, ty) = match element_of(&element.column.expr)? {
@@ -66,7 +69,8 @@ impl Run<'_> {
             over.columns.push(at);
         }
         for ident in &create.include {
-            declared_place(table, fold(ident), position(ident))?;
+            let at = declared_place(table, fold(ident), position(ident))?;
+            over.form.include.push(at);
         }
         if over.is_new(table) && table.schema.is_in_partitions() {
             let message = "an index over an expression or with WHERE is not supported on a \
@@ -188,6 +192,68 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// How the elements of an index are written; nothing if all are in the usual form.
+///
+/// # Errors
+/// `0A000` for an order, or columns behind INCLUDE, of an index that has no order.
+fn form_of(create: &CreateIndex) -> Result<IndexForm> {
+    let mut elements = Vec::with_capacity(create.columns.len());
+    let (mut sorted, mut with_nulls) = (false, false);
+    for IndexColumn {
+        column,
+        operator_class,
+    } in &create.columns
+    {
+        let OrderByOptions { asc, nulls_first } = column.options;
+        sorted |= asc.is_some();
+        with_nulls |= nulls_first.is_some();
+        let mut expr = &column.expr;
+        while let Expr::Nested(inner) = expr {
+            expr = inner;
+        }
+        let collation = match expr {
+            Expr::Collate { collation, .. } => collation.0.last().and_then(fold_part),
+            _ => None,
+        };
+        let descending = asc == Some(false);
+        elements.push(ElementForm {
+            descending,
+            nulls_first: nulls_first.unwrap_or(descending),
+            collation: collation.filter(|name| name != "default"),
+            class: operator_class
+                .as_ref()
+                .and_then(|class| class.0.last().and_then(fold_part)),
+        });
+    }
+    let method = create
+        .using
+        .as_ref()
+        .map(|kind| kind.to_string().to_lowercase());
+    if let Some(method) = method.filter(|method| !matches!(method.as_str(), "btree" | "csb")) {
+        let has_included = !create.include.is_empty();
+        for (said, what) in [
+            (has_included, "included columns"),
+            (sorted, "ASC/DESC options"),
+            (with_nulls, "NULLS FIRST/LAST options"),
+        ] {
+            if said {
+                let message = format!("access method \"{method}\" does not support {what}");
+                return Err(Error::unsupported(message));
+            }
+        }
+    }
+    if elements
+        .iter()
+        .all(|element| *element == ElementForm::default())
+    {
+        elements.clear();
+    }
+    Ok(IndexForm {
+        elements,
+        include: Vec::new(),
+    })
 }
 
 /// The expression of an element, without brackets and without a collation by bytes.

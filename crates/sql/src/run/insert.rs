@@ -28,7 +28,7 @@ use super::conflict::Conflict;
 use super::create::column_ident;
 use super::elements;
 use super::identity::Overriding;
-use super::literal::{Literal, is_default, literal, plain_values};
+use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
@@ -380,6 +380,7 @@ impl Run<'_> {
         overriding: Overriding,
     ) -> Result<RecordBatch> {
         let schema: &TableSchema = &table.schema;
+        let constants = self.constants_of(schema, columns, rows)?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.columns.len());
         for (index, column) in schema.columns.iter().enumerate() {
             let at = columns.iter().position(|target| *target == index);
@@ -388,6 +389,10 @@ impl Run<'_> {
                 value.is_some_and(|expr| !is_default(expr))
             };
             let taken = rows.iter().any(|values| given(values)) && overriding.takes(column)?;
+            if taken && let Some(known) = at.and_then(|at| constants.get(at)?.clone()) {
+                arrays.push(known);
+                continue;
+            }
             if !taken && let Some(sequence) = self.sequence_of(column)? {
                 arrays.push(self.numbered(&sequence, column, rows.len())?);
                 continue;
@@ -401,18 +406,56 @@ impl Run<'_> {
                     .filter(|expr| !is_default(expr));
                 match given.or(default.as_ref()) {
                     None => cells.builder.push_null(),
-                    Some(expr) => cells.push(expr).map_err(|error| match error.detail {
-                        Some(_) => error,
-                        None => {
-                            let name = &column.name;
-                            error.with_detail(format!("column \"{name}\", row {}", row + 1))
-                        }
-                    })?,
+                    Some(expr) => cells
+                        .push(expr)
+                        .map_err(|error| in_row(error, column, row))?,
                 }
             }
             arrays.push(cells.finish()?);
         }
         Ok(RecordBatch::try_new(nullable(schema), arrays)?)
+    }
+
+    /// The columns of VALUES that have constants only. A constant that does not fit is told of
+    /// before a number of any sequence is taken.
+    fn constants_of(
+        &self,
+        schema: &TableSchema,
+        columns: &[usize],
+        rows: &[Vec<&Expr>],
+    ) -> Result<Vec<Option<ArrayRef>>> {
+        let mut known = Vec::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
+            let Some(column) = schema.columns.get(*column) else {
+                continue;
+            };
+            let mut values = rows.iter().filter_map(|row| row.get(at));
+            let whole = values.all(|expr| is_constant(expr));
+            let mut cells = Cells::new(self, column);
+            for (row, values) in rows.iter().enumerate() {
+                if let Some(expr) = values.get(at)
+                    && is_constant(expr)
+                {
+                    cells
+                        .push(expr)
+                        .map_err(|error| in_row(error, column, row))?;
+                }
+            }
+            let cells = cells.finish()?;
+            known.push(whole.then_some(cells));
+        }
+        Ok(known)
+    }
+}
+
+/// An error of a value of VALUES, with its place unless it tells more.
+fn in_row(error: Error, column: &Column, row: usize) -> Error {
+    match error.detail {
+        Some(_) => error,
+        None => {
+            let name = &column.name;
+            error.with_detail(format!("column \"{name}\", row {}", row + 1))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! CREATE TABLE … (LIKE other INCLUDING …): columns of another table or view.
 
 use datafusion::sql::sqlparser::ast::ObjectName;
-use freestone_storage::{Column, IndexDefinition, Key, Object, Privileges, Table};
+use freestone_storage::{Column, IndexDefinition, IndexForm, Key, Object, Privileges, Table};
 
 use super::declare::Declared;
 use super::identity::NewIdentity;
@@ -144,13 +144,18 @@ impl Declared<'_> {
             let own = table.schema.indexes.iter();
             for index in own.filter(|index| !table.schema.is_of_key(index)) {
                 let columns = shifted(&index.columns);
-                let name = self.free_index(&columns);
+                let included = shifted(&index.form.include);
+                let name = self.free_index(&[columns.as_slice(), included.as_slice()].concat());
                 self.schema.index_numbers += 1;
                 self.schema.indexes.push(IndexDefinition {
                     number: self.schema.index_numbers,
                     name,
                     kind: index.kind,
                     columns,
+                    form: IndexForm {
+                        include: included,
+                        ..index.form.clone()
+                    },
                 });
             }
         }

@@ -47,6 +47,18 @@ pub(super) fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'
     }
 }
 
+/// Whether an expression is made of literals, operators and casts only.
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => !matches!(value.value, Value::Placeholder(_)),
+        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) | Expr::Cast { expr, .. } => {
+            is_constant(expr)
+        }
+        Expr::BinaryOp { left, right, .. } => is_constant(left) && is_constant(right),
+        _ => false,
+    }
+}
+
 /// Whether an expression is the word DEFAULT.
 pub(crate) fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(ident)

@@ -42,6 +42,8 @@ impl Run<'_> {
             self.session.cursors().close(None)?;
             self.session.locks().unlock_all();
             self.session.reset_all()?;
+            let identity = self.session.identity();
+            identity.set_session(&identity.login());
         }
         if matches!(what, DiscardObject::ALL | DiscardObject::TEMP) {
             self.session.drop_temporary()?;

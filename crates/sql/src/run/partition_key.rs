@@ -207,7 +207,9 @@ pub(super) fn indexes_of_partition(parent: &Table, name: &Name, schema: &mut Tab
         if parent.schema.is_of_key(index) {
             continue;
         }
-        let columns = names_of(&parent.schema, &index.columns).join("_");
+        let mut columns = names_of(&parent.schema, &index.columns);
+        columns.extend(names_of(&parent.schema, &index.form.include));
+        let columns = columns.join("_");
         let parts = Parts {
             table: &name.name,
             columns: Some(&columns),

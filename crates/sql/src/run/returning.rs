@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::ingest::nullable;
 use crate::names::{fold, fold_part, quoted};
 use crate::plan::calls::{Gives, expressions_of};
-use crate::plan::expression::{columns_of, has_query, printed};
+use crate::plan::expression::{columns_of_rows, has_query, printed};
 use crate::plan::given::Given;
 use crate::plan::updatable::{PLACE, Through};
 use crate::session::Outcome;
@@ -210,7 +210,7 @@ impl Run<'_> {
             return Ok(Outcome::Done { tag, rows: count });
         };
         let rows = concat_batches(&nullable(&table.schema), rows)?;
-        let columns = columns_of(&table.schema, alias)?;
+        let columns = columns_of_rows(table, alias)?;
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = Default::default();
         let mut add = |field: Field, array: ArrayRef| {
             fields.push(field);

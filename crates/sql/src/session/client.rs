@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::known::{KNOWN, Known, find};
 use super::modes::{AskedModes, Level, Modes};
-use super::path::schemas;
+use super::path::{OfTemporary, schemas};
 use super::settings::of_all;
 use super::{Block, MACHINE, Open, Session, Setting, current};
 use crate::error::{Error, Result};
@@ -43,6 +43,8 @@ struct Kept {
     journal: Vec<Change>,
     /// The schemas of `search_path`, if it is not the one that sessions begin with.
     path: Option<Arc<[String]>>,
+    /// What the path says of temporary relations.
+    temporary: OfTemporary,
     /// Settings kept elsewhere that are to be set.
     pending: Vec<Setting>,
     /// The modes that `default_transaction_isolation` and its kin have where nobody sets them,
@@ -105,6 +107,7 @@ impl Kept {
         }
         if name == SEARCH_PATH {
             let path = self.set.get(SEARCH_PATH);
+            self.temporary = path.map(|path| OfTemporary::of(path)).unwrap_or_default();
             self.path = path.and_then(|path| schemas(path)).map(Arc::from);
         }
         if styles::NAMES.contains(&name) {
@@ -295,6 +298,11 @@ impl ClientSettings {
     /// The schemas of that path.
     pub(crate) fn path(&self) -> Option<Arc<[String]>> {
         self.kept.lock().path.clone()
+    }
+
+    /// What the path says of temporary relations.
+    pub(crate) fn of_temporary(&self) -> OfTemporary {
+        self.kept.lock().temporary.clone()
     }
 
     /// The modes of transactions that say nothing of them.

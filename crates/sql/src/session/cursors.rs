@@ -45,6 +45,10 @@ enum Source {
     Stream {
         stream: SendableRecordBatchStream,
         rest: Option<RecordBatch>,
+        /// Rows that were read.
+        at: i64,
+        /// Whether more rows were asked for than there are.
+        ended: bool,
     },
     /// In memory; `at` is 0 before the first row and one more than there are after the last.
     Kept {
@@ -160,6 +164,8 @@ impl Session {
             false => Source::Stream {
                 stream: rows.stream,
                 rest: None,
+                at: 0,
+                ended: false,
             },
             true => {
                 let (batches, held) = self.kept_rows(rows.stream).await?;
@@ -200,18 +206,32 @@ impl Session {
     pub(crate) async fn fetch(&self, name: &str, wanted: Move) -> Result<Outcome> {
         // One that fails is gone, as its transaction is.
         let mut cursor = self.cursors.take(name)?;
+        let place = match &cursor.source {
+            Source::Stream { at, ended, .. } => Some((*at, *ended)),
+            Source::Kept { rows, at, .. } => {
+                let ended = *at > rows.num_rows() as i64;
+                (cursor.declared.scrolls == Some(false)).then_some((*at, ended))
+            }
+        };
+        let steps = place.map(|(at, ended)| forward(wanted, at, ended));
+        if steps == Some(None) {
+            self.cursors.open(name.to_owned(), cursor)?;
+            return Err(Error::new("55000", "cursor can only scan forward")
+                .with_hint("Declare it with SCROLL option to enable backward scan."));
+        }
         let batches = match &mut cursor.source {
-            Source::Stream { stream, rest } => {
-                let count = match wanted {
-                    Move::By(count @ 1..) => count,
-                    Move::Relative(1) => 1,
-                    _ => {
-                        self.cursors.open(name.to_owned(), cursor)?;
-                        return Err(Error::new("55000", "cursor can only scan forward")
-                            .with_hint("declare it with SCROLL to move it backward"));
-                    }
-                };
-                next(stream, rest, count).await?
+            Source::Stream {
+                stream,
+                rest,
+                at,
+                ended,
+            } => {
+                let (passed, count) = steps.flatten().unwrap_or_default();
+                let (skipped, _) = next(stream, rest, passed, false).await?;
+                let (taken, batches) = next(stream, rest, count, true).await?;
+                *at += skipped + taken;
+                *ended |= skipped + taken < passed.saturating_add(count);
+                batches
             }
             Source::Kept { rows, at, .. } => vec![moved(rows, at, wanted)?],
         };
@@ -221,14 +241,29 @@ impl Session {
     }
 }
 
-/// The next rows of a stream.
+/// How many rows a move forward leaves out and how many it takes then; `None` for a move
+/// backward. The cursor is at a row, or behind the last one if it has `ended`.
+fn forward(wanted: Move, at: i64, ended: bool) -> Option<(i64, i64)> {
+    let on_row = at > 0 && !ended;
+    match wanted {
+        Move::By(0) | Move::Relative(0) => (!on_row).then_some((0, 0)),
+        Move::By(count @ 1..) => Some((0, count)),
+        Move::Relative(count @ 1..) => Some((count - 1, 1)),
+        Move::To(0) => (at == 0 && !ended).then_some((0, 0)),
+        Move::To(number) if number > at => Some((number - at - 1, 1)),
+        Move::By(_) | Move::Relative(_) | Move::To(_) => None,
+    }
+}
+
+/// The next rows of a stream: their number, and themselves if they are wanted.
 async fn next(
     stream: &mut SendableRecordBatchStream,
     rest: &mut Option<RecordBatch>,
     count: i64,
-) -> Result<Vec<RecordBatch>> {
+    wanted: bool,
+) -> Result<(i64, Vec<RecordBatch>)> {
     let mut left = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut all = Vec::new();
+    let (mut passed, mut all) = (0, Vec::new());
     while left > 0 {
         let batch = match rest.take() {
             Some(batch) => batch,
@@ -241,10 +276,13 @@ async fn next(
         if now < batch.num_rows() {
             *rest = Some(batch.slice(now, batch.num_rows() - now));
         }
-        all.push(batch.slice(0, now));
+        if wanted {
+            all.push(batch.slice(0, now));
+        }
         left -= now;
+        passed += now as i64;
     }
-    Ok(all)
+    Ok((passed, all))
 }
 
 /// The rows that a move passes, in that order; `at` is where it ends.
@@ -296,6 +334,27 @@ mod tests {
     use datafusion::arrow::datatypes::Int64Type;
 
     use super::*;
+
+    #[test]
+    fn moves_forward_need_no_kept_rows() {
+        for (wanted, at, ended, steps) in [
+            (Move::By(3), 2, false, Some((0, 3))),
+            (Move::By(i64::MAX), 2, true, Some((0, i64::MAX))),
+            (Move::By(0), 0, false, Some((0, 0))),
+            (Move::By(0), 2, false, None),
+            (Move::By(0), 2, true, Some((0, 0))),
+            (Move::By(-1), 0, false, None),
+            (Move::Relative(3), 2, false, Some((2, 1))),
+            (Move::Relative(-1), 2, false, None),
+            (Move::To(5), 2, false, Some((2, 1))),
+            (Move::To(2), 2, false, None),
+            (Move::To(0), 0, false, Some((0, 0))),
+            (Move::To(0), 2, false, None),
+            (Move::To(-1), 2, false, None),
+        ] {
+            assert_eq!(forward(wanted, at, ended), steps, "{wanted:?} at {at}");
+        }
+    }
 
     #[test]
     fn moves_pass_rows_as_postgresql_does() {

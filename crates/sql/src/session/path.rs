@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption,
@@ -18,6 +19,7 @@ use freestone_frontend::syntax::walk::{visit_expressions_mut, visit_relations_mu
 use freestone_storage::Catalog;
 
 use super::Session;
+use super::temporary::PG_TEMP;
 use super::texts::{self, Kind};
 use crate::error::{Error, Result};
 use crate::names::{fold_part, meant_schema};
@@ -69,6 +71,37 @@ pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
     // Those of the system and of temporary tables are looked at anyhow.
     names.retain(|name| !matches!(name.as_str(), "" | "pg_catalog" | "pg_temp"));
     (names != ["main"] && names != ["$user", "main"]).then_some(names)
+}
+
+/// What a path says of temporary relations.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfTemporary {
+    /// The schemas before them, in which names are looked up first.
+    pub(crate) behind: Arc<[String]>,
+    /// Whether theirs is the first schema, in which what is new is made.
+    pub(crate) first: bool,
+}
+
+impl OfTemporary {
+    pub(crate) fn of(path: &str) -> Self {
+        let mut names = listed(path);
+        let place = names.iter().position(|name| name == PG_TEMP);
+        names.truncate(place.unwrap_or(0));
+        Self {
+            first: place == Some(0),
+            behind: names.into(),
+        }
+    }
+
+    /// The schemas before them that there are.
+    pub(crate) fn schemas(&self, catalog: &Catalog, user: Option<&str>) -> Vec<String> {
+        let names = self.behind.iter().map(|schema| match schema.as_str() {
+            "$user" => user.unwrap_or_default(),
+            schema => schema,
+        });
+        let known = |name: &&str| catalog.schemas().any(|known| known == *name);
+        names.filter(known).map(str::to_owned).collect()
+    }
 }
 
 impl Session {

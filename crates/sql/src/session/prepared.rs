@@ -163,9 +163,14 @@ impl Prepared {
         Ok(self)
     }
 
-    /// The same with the types that PREPARE says.
+    /// The same with the types that PREPARE says; one that is unknown is found by its use.
     pub(crate) fn with_data_types(mut self, types: &[SqlType]) -> Self {
-        self.types = types.iter().cloned().map(Some).collect();
+        let is_unknown = |ty: &SqlType| match ty {
+            SqlType::Custom(name, _) => name.to_string().eq_ignore_ascii_case("unknown"),
+            _ => false,
+        };
+        let types = types.iter().cloned();
+        self.types = types.map(|ty| (!is_unknown(&ty)).then_some(ty)).collect();
         self
     }
 
@@ -175,7 +180,9 @@ impl Prepared {
         // A statement that cannot be planned yet says so when it is executed.
         let described = match self.statement.ast.as_ref() {
             Ast::Query(_) => true,
-            _ => self.types.len() < self.parameters,
+            _ => {
+                (0..self.parameters).any(|number| !matches!(self.types.get(number), Some(Some(_))))
+            }
         };
         let described = match described {
             true => self.describe(session).await.ok(),
@@ -193,29 +200,21 @@ impl Prepared {
         if matches!(self.statement.ast.as_ref(), Ast::Query(_)) {
             self.columns = described.as_ref().and_then(|told| told.columns.clone());
         }
-        let mut names = Vec::with_capacity(self.parameters.max(self.types.len()));
-        names.extend(
-            self.types
-                .iter()
-                .map(|ty| ty.as_ref().map(ToString::to_string)),
-        );
-        if names.len() < self.parameters {
-            let (told, said) =
-                described.map_or_else(Default::default, |told| (told.parameters, told.said));
-            let told = told.iter().zip(said).skip(names.len());
-            let told = told.map(|(kind, said)| match said {
-                Some(said) => Some(said),
-                None if *kind == OBJECT => Some("oid".to_owned()),
-                None => Some(type_of(&Field::new("", kind.clone(), true)).to_string()),
-            });
-            let told: Vec<Option<String>> = told.collect();
-            names.extend(told);
-            names.resize(self.parameters, None);
-        }
-        let names = names.into_iter();
-        names
-            .map(|name| name.unwrap_or_else(|| "text".to_owned()))
-            .collect()
+        let (told, said) =
+            described.map_or_else(Default::default, |told| (told.parameters, told.said));
+        let names = (0..self.parameters.max(self.types.len())).map(|number| {
+            if let Some(Some(ty)) = self.types.get(number) {
+                return ty.to_string();
+            }
+            let name = match (said.get(number), told.get(number)) {
+                (Some(Some(said)), _) => Some(said.clone()),
+                (_, Some(kind)) if *kind == OBJECT => Some("oid".to_owned()),
+                (_, Some(kind)) => Some(type_of(&Field::new("", kind.clone(), true)).to_string()),
+                (_, None) => None,
+            };
+            name.unwrap_or_else(|| "text".to_owned())
+        });
+        names.collect()
     }
 
     /// The statement.

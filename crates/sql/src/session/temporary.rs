@@ -3,7 +3,8 @@
 //!
 //! Names in queries are looked up there first where they are bound. Other names of statements
 //! are rewritten before that: a name without a schema that a temporary table has is its name, as
-//! is one behind `pg_temp`, also in a text such as `nextval('s')`. Rows of such a table are kept
+//! is one behind `pg_temp`, also in a text such as `nextval('s')`. Where the path has `pg_temp`,
+//! schemas before it come first, and what is new is temporary if it is the first. Rows of such a table are kept
 //! as those of others are; what a crash leaves is removed when the database is opened again.
 
 use std::borrow::Cow;
@@ -18,11 +19,12 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
-use super::path::foreign_keys;
+use super::path::{foreign_keys, has_rows};
 use super::texts::{self, Kind};
 use super::{Notice, Open, Session, of_column};
 use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, fold_part};
+use crate::plan::relations::before_temporary;
 use crate::run::{Run, drop_defaults};
 use crate::statement::names_of_with;
 
@@ -80,9 +82,13 @@ impl Session {
     /// `42P16` for one in another schema; `0A000` for a view that would be left without one, and
     /// for a name of a sequence that has two meanings.
     pub(crate) fn own_tables<'a>(&self, ast: &'a Ast) -> Result<Cow<'a, Ast>> {
+        let path = self.client().of_temporary();
+        let is_first = |name: &ObjectName| path.first && name.0.len() == 1;
         let makes = match ast {
-            Ast::CreateTable(create) => create.temporary || is_named_own(&create.name),
-            Ast::CreateView(view) => view.temporary,
+            Ast::CreateTable(create) => {
+                create.temporary || is_named_own(&create.name) || is_first(&create.name)
+            }
+            Ast::CreateView(view) => view.temporary || !view.materialized && is_first(&view.name),
             Ast::CreateSequence {
                 temporary,
                 if_not_exists: _,
@@ -90,7 +96,7 @@ impl Session {
                 data_type: _,
                 sequence_options: _,
                 owned_by: _,
-            } => *temporary || is_named_own(name),
+            } => *temporary || is_named_own(name) || is_first(name),
             _ => false,
         };
         if !makes && !self.has_temporary() {
@@ -107,9 +113,20 @@ impl Session {
         let own = Own {
             schema,
             catalog: run.snapshot.catalog(),
+            before: before_temporary(&self.statement_state(), run.snapshot.catalog()),
             given: names_of_with(ast),
         };
         let mut ast = ast.clone();
+        match &mut ast {
+            Ast::CreateTable(create) => create.temporary |= is_first(&create.name),
+            Ast::CreateView(view) => {
+                view.temporary |= !view.materialized && is_first(&view.name);
+            }
+            Ast::CreateSequence {
+                temporary, name, ..
+            } => *temporary |= is_first(name),
+            _ => {}
+        }
         let makes = own.adapt(&mut ast)?;
         if let Some(view) = makes {
             let text = format!("view \"{view}\" will be a temporary view");
@@ -174,15 +191,24 @@ impl Drop for Session {
 struct Own<'a> {
     schema: &'a str,
     catalog: &'a Catalog,
+    /// Schemas in which names are looked up before the session's own.
+    before: Vec<String>,
     given: HashSet<String>,
 }
 
 impl Own<'_> {
-    /// Whether there is a table, view or sequence of a name.
+    /// Whether a name is that of a table, view or sequence of the session.
     fn has(&self, relation: &str) -> bool {
-        self.catalog.table(self.schema, relation).is_some()
-            || self.catalog.view(self.schema, relation).is_some()
-            || self.catalog.sequence(self.schema, relation).is_some()
+        has_rows(self.catalog, self.schema, relation) && !self.is_behind(relation)
+    }
+
+    /// Whether a name is that of a relation in a schema before the session's own.
+    fn is_behind(&self, relation: &str) -> bool {
+        let mut before = self.before.iter();
+        before.any(|schema| {
+            has_rows(self.catalog, schema, relation)
+                || self.catalog.index(schema, relation).is_some()
+        })
     }
 
     /// Whether one of its sequences has the name of one that stays.
@@ -197,7 +223,9 @@ impl Own<'_> {
     /// of the session's because it reads one.
     fn adapt(&self, ast: &mut Ast) -> Result<Option<String>> {
         let table = |relation: &str| self.has(relation);
-        let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
+        let index = |relation: &str| {
+            self.catalog.index(self.schema, relation).is_some() && !self.is_behind(relation)
+        };
         if self.hides_sequence() && texts::has_computed(ast) {
             let message =
                 "a computed name may be that of a temporary sequence or of one that stays";
@@ -207,7 +235,10 @@ impl Own<'_> {
         let mut in_texts = false;
         texts::renamed(ast, |name, kind| {
             in_texts |= self.qualify(name, |relation| match kind {
-                Kind::Sequence => self.catalog.sequence(self.schema, relation).is_some(),
+                Kind::Sequence => {
+                    self.catalog.sequence(self.schema, relation).is_some()
+                        && !self.is_behind(relation)
+                }
                 Kind::Any => table(relation) || index(relation),
             });
         });
@@ -332,6 +363,7 @@ impl Own<'_> {
             self.qualify(&mut key.foreign_table, |relation| {
                 makes.as_deref() == Some(relation)
                     || self.catalog.table(self.schema, relation).is_some()
+                        && !self.is_behind(relation)
             });
         }
     }

@@ -177,3 +177,17 @@ fn what_depends_on_what() {
         " WITH t AS (\n         SELECT public.f(1) AS a\n        )\n SELECT t.a,\n    n.is_called\n   FROM t,\n    public.n;"
     );
 }
+
+#[test]
+fn relations_are_all_in_their_main_fork() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t SELECT generate_series(1, 1000)");
+    assert_eq!(
+        sql.one(
+            "SELECT pg_relation_size('t', 'main') = pg_relation_size('t'), pg_relation_size('t', 'fsm'),
+                 pg_relation_size('t', 'vm'), pg_relation_size('t', 'init'), pg_relation_size(99999, 'x')"
+        ),
+        "true|0|0|0|NULL"
+    );
+    assert_eq!(sql.state("SELECT pg_relation_size('t', 'x')"), "22023");
+}

@@ -107,6 +107,42 @@ fn cursors_scroll_and_outlive_their_transaction() {
 }
 
 #[test]
+fn cursors_without_scroll_go_forward() {
+    let sql = filled();
+    let fetch = |text: &str| sql.rows_of_one_engine(text);
+    for kind in ["CURSOR", "NO SCROLL CURSOR", "NO SCROLL CURSOR WITH HOLD"] {
+        for back in [
+            "ABSOLUTE 2",
+            "RELATIVE 0",
+            "FIRST",
+            "LAST",
+            "PRIOR",
+            "BACKWARD ALL",
+        ] {
+            sql.run(&format!(
+                "BEGIN; DECLARE c {kind} FOR SELECT k FROM t ORDER BY k"
+            ));
+            assert_eq!(fetch("FETCH ABSOLUTE 2 FROM c"), ["2"], "{kind}");
+            assert_eq!(
+                sql.state(&format!("FETCH {back} FROM c")),
+                "55000",
+                "{kind} {back}"
+            );
+            sql.run("ROLLBACK");
+        }
+        sql.run(&format!(
+            "BEGIN; DECLARE c {kind} FOR SELECT k FROM t ORDER BY k"
+        ));
+        assert_eq!(sql.run("MOVE ABSOLUTE 0 IN c"), "MOVE 0");
+        assert_eq!(fetch("FETCH RELATIVE 2 FROM c"), ["2"], "{kind}");
+        assert_eq!(fetch("FETCH ABSOLUTE 4 FROM c"), ["4"], "{kind}");
+        assert!(fetch("FETCH c").is_empty());
+        assert!(fetch("FETCH RELATIVE 0 FROM c").is_empty());
+        sql.run("ROLLBACK");
+    }
+}
+
+#[test]
 fn unique_indexes_are_keys() {
     let sql = filled();
     assert_eq!(

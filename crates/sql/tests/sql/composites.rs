@@ -692,3 +692,33 @@ fn json_fills_records_as_their_input_functions_do() {
         "(1,2)|false"
     );
 }
+
+#[test]
+fn rows_are_told_with_the_number_of_their_type() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (id INT, n TEXT); INSERT INTO t VALUES (1, 'a');
+         CREATE VIEW v AS SELECT 42 AS x; CREATE TABLE one (a INT); INSERT INTO one VALUES (1);
+         CREATE TYPE pair AS (a INT, b INT);
+         CREATE FUNCTION first_row() RETURNS t LANGUAGE sql AS 'SELECT * FROM t';
+         CREATE FUNCTION all_rows() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t';
+         CREATE FUNCTION ones() RETURNS SETOF one LANGUAGE sql AS 'SELECT * FROM one';
+         CREATE FUNCTION pairs() RETURNS SETOF pair LANGUAGE sql AS 'SELECT 1, 2'",
+    );
+    for (query, name) in [
+        ("SELECT t FROM t", "t"),
+        ("SELECT v FROM v", "v"),
+        ("SELECT (SELECT v) FROM v", "v"),
+        ("SELECT first_row()", "t"),
+        ("SELECT all_rows()", "t"),
+        ("SELECT f FROM all_rows() f", "t"),
+        ("SELECT ones()", "one"),
+        ("SELECT pairs()", "pair"),
+        ("INSERT INTO t VALUES (2, 'b') RETURNING t", "t"),
+        ("UPDATE t SET n = 'c' WHERE id = 2 RETURNING t", "t"),
+        ("DELETE FROM t AS x WHERE id = 2 RETURNING x", "t"),
+    ] {
+        let number = sql.one(&format!("SELECT oid FROM pg_type WHERE typname = '{name}'"));
+        assert_eq!(sql.type_numbers(query), [number], "{query}");
+    }
+}

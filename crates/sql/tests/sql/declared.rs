@@ -310,3 +310,22 @@ fn a_type_that_views_or_defaults_name_stays() {
     );
     sql.run("DROP VIEW v; ALTER TABLE t ALTER COLUMN a DROP DEFAULT; DROP TYPE mood");
 }
+
+#[test]
+fn arrays_of_a_domain_over_an_enumeration_are_checked_by_their_elements() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN d AS mood CHECK (VALUE <> 'sad')",
+    );
+    sql.run("CREATE TABLE t (a INT, b d[], c mood[])");
+    sql.run(
+        "INSERT INTO t VALUES (1, '{ok}', '{sad}'), (2, NULL, NULL), (3, '{{ok},{NULL}}', '{}')",
+    );
+    sql.run("INSERT INTO t VALUES (4, ARRAY['ok'::mood], ARRAY['ok'::mood])");
+    assert_eq!(
+        sql.rows("SELECT b, c FROM t ORDER BY a"),
+        ["{ok}|{sad}", "NULL|NULL", "{{ok},{NULL}}|{}", "{ok}|{ok}"]
+    );
+    assert_eq!(sql.state("INSERT INTO t (b) VALUES ('{ok,sad}')"), "23514");
+    assert_eq!(sql.state("INSERT INTO t (b) VALUES ('{none}')"), "22P02");
+}

@@ -1,5 +1,7 @@
 //! Indexes, codecs and columns that come and go: the answers stay the same.
 
+use freestone::Database;
+
 use crate::support::{LAYOUTS, Sql};
 
 fn filled(layout: &str) -> Sql {
@@ -375,12 +377,114 @@ fn elements_of_indexes_are_checked() {
     sql.run("CREATE INDEX ON t ((d + 1), (d + 1))");
     assert_eq!(
         sql.sorted("SELECT indexname FROM pg_indexes WHERE tablename = 't'"),
-        ["t_a_b_idx", "t_a_idx", "t_b_idx", "t_expr_expr1_idx"]
+        ["t_a_b_idx", "t_a_b_idx1", "t_b_idx", "t_expr_expr1_idx"]
     );
     // There is no d + 1 of texts.
     assert_eq!(sql.state("ALTER TABLE t ALTER COLUMN d TYPE TEXT"), "42883");
     assert_eq!(
         sql.state("CREATE TABLE m (LIKE t INCLUDING INDEXES)"),
         "0A000"
+    );
+}
+
+#[test]
+fn the_catalog_tells_indexes_as_they_were_made() {
+    let place = tempfile::tempdir().unwrap();
+    let open = || Sql::on(&Database::open(&place.path().join("d")).unwrap());
+    let sql = open();
+    sql.run(
+        "CREATE TABLE t (a INT, b TEXT, c VARCHAR(5), n NAME, d INT);
+         INSERT INTO t SELECT g, 'b' || g, 'c', 'n', g FROM generate_series(1, 100) g;
+         CREATE INDEX i1 ON t (a DESC);
+         CREATE INDEX i2 ON t (a DESC NULLS LAST, b NULLS FIRST) INCLUDE (d, n);
+         CREATE INDEX i3 ON t (b COLLATE \"C\", c varchar_ops, b text_pattern_ops DESC);
+         CREATE INDEX i4 ON t ((a + d) DESC, lower(b) NULLS FIRST) INCLUDE (c) WHERE a > 0;
+         CREATE UNIQUE INDEX i5 ON t (a DESC, b) INCLUDE (c);
+         CREATE INDEX i6 ON t (n COLLATE \"POSIX\", b COLLATE \"default\", c text_ops, a ASC NULLS LAST)",
+    );
+    drop(sql);
+    let sql = open();
+    let definitions = "SELECT replace(indexdef, ' ON public.t USING btree', '') FROM pg_indexes
+         WHERE tablename = 't' ORDER BY indexname";
+    let before = [
+        "CREATE INDEX i1 (a DESC)",
+        "CREATE INDEX i2 (a DESC NULLS LAST, b NULLS FIRST) INCLUDE (d, n)",
+        "CREATE INDEX i3 (b COLLATE \"C\", c varchar_ops, b text_pattern_ops DESC)",
+        "CREATE INDEX i4 (((a + d)) DESC, lower(b) NULLS FIRST) INCLUDE (c) WHERE (a > 0)",
+        "CREATE UNIQUE INDEX i5 (a DESC, b) INCLUDE (c)",
+        "CREATE INDEX i6 (n COLLATE \"POSIX\", b, c, a)",
+    ];
+    assert_eq!(sql.rows(definitions), before);
+    assert_eq!(
+        sql.rows(
+            "SELECT relname, relnatts, indnatts, indnkeyatts, indkey, indcollation, indclass, indoption
+             FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE relname <= 'i4' ORDER BY 1"
+        ),
+        [
+            "i1|1|1|1|[1]|[0]|[1978]|[3]",
+            "i2|4|4|2|[1, 2, 5, 4]|[0, 100]|[1978, 3126]|[1, 2]",
+            "i3|3|3|3|[2, 3, 2]|[950, 100, 100]|[3126, 10044, 4217]|[0, 0, 3]",
+            "i4|3|3|2|[0, 0, 3]|[0, 100]|[1978, 3126]|[3, 2]",
+        ]
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT attname FROM pg_attribute WHERE attrelid = 'i2'::regclass ORDER BY attnum"
+        ),
+        ["a", "b", "d", "n"]
+    );
+    assert_eq!(
+        sql.one("SELECT pg_get_indexdef('i4'::regclass, 1, true), pg_get_indexdef('i4'::regclass, 3, false)"),
+        "(a + d)|c"
+    );
+    assert_eq!(sql.state("INSERT INTO t (a, b) VALUES (1, 'b1')"), "23505");
+    // Columns behind INCLUDE move, are renamed, and go with the index.
+    sql.run("ALTER TABLE t ADD COLUMN z INT; ALTER TABLE t RENAME COLUMN c TO cc; ALTER TABLE t DROP COLUMN d");
+    assert_eq!(
+        sql.rows(definitions),
+        [
+            before[0],
+            "CREATE INDEX i3 (b COLLATE \"C\", cc varchar_ops, b text_pattern_ops DESC)",
+            "CREATE UNIQUE INDEX i5 (a DESC, b) INCLUDE (cc)",
+            "CREATE INDEX i6 (n COLLATE \"POSIX\", b, cc, a)",
+        ]
+    );
+    sql.run("ALTER TABLE t DROP COLUMN cc; INSERT INTO t (a, b) VALUES (1, 'b1')");
+    assert_eq!(sql.rows(definitions), [before[0]]);
+    for (index, state) in [
+        ("USING hash (a DESC)", "0A000"),
+        ("USING bloom (a NULLS FIRST)", "0A000"),
+        ("USING brin (a) INCLUDE (b)", "0A000"),
+    ] {
+        assert_eq!(
+            sql.state(&format!("CREATE INDEX ON t {index}")),
+            state,
+            "{index}"
+        );
+    }
+}
+
+#[test]
+fn forms_of_indexes_go_to_partitions_and_copies() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE p (a INT, b INT) PARTITION BY RANGE (a);
+         CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10);
+         CREATE INDEX pi ON p (a DESC) INCLUDE (b);
+         CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20);
+         CREATE TABLE q (b INT, a INT); CREATE INDEX qi ON q (a DESC) INCLUDE (b);
+         ALTER TABLE p ATTACH PARTITION q FOR VALUES FROM (20) TO (30);
+         CREATE TABLE l (z INT, LIKE p1 INCLUDING INDEXES)",
+    );
+    let definitions = "SELECT indexdef FROM pg_indexes ORDER BY tablename, indexname";
+    assert_eq!(
+        sql.rows(definitions),
+        [
+            "CREATE INDEX l_a_b_idx ON public.l USING btree (a DESC) INCLUDE (b)",
+            "CREATE INDEX pi ON ONLY public.p USING btree (a DESC) INCLUDE (b)",
+            "CREATE INDEX p1_a_b_idx ON public.p1 USING btree (a DESC) INCLUDE (b)",
+            "CREATE INDEX p2_a_b_idx ON public.p2 USING btree (a DESC) INCLUDE (b)",
+            "CREATE INDEX qi ON public.q USING btree (a DESC) INCLUDE (b)",
+        ]
     );
 }

@@ -391,7 +391,7 @@ fn an_index_of_zone_maps_is_kept_by_its_name() {
     assert_eq!(
         sql.sorted(
             "SELECT indexdef FROM pg_indexes WHERE indexname = 'i' UNION ALL SELECT amname \
-             FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE relname = 'i'"
+             FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE relname = 'i' ORDER BY 1"
         ),
         ["CREATE INDEX i ON public.t USING brin (a, b)", "brin"]
     );

@@ -105,3 +105,38 @@ fn set_schema_is_a_path_of_one_schema() {
     assert_eq!(sql.one("SELECT current_schema"), "s");
     assert_eq!(sql.state("SET SCHEMA s"), "42601");
 }
+
+#[test]
+fn temporary_tables_are_looked_up_where_the_path_has_them() {
+    let sql = Sql::new();
+    sql.run("CREATE TEMP TABLE t (a TEXT); INSERT INTO t VALUES ('temp')");
+    sql.run("CREATE TABLE public.t (a TEXT); INSERT INTO public.t VALUES ('public')");
+    sql.run("CREATE SEQUENCE s; CREATE TEMP SEQUENCE s START 50");
+    for (path, found, number) in [
+        ("public", "temp", "50"),
+        ("pg_temp, public", "temp", "51"),
+        ("public, pg_temp", "public", "1"),
+        ("\"$user\", public, pg_temp", "public", "2"),
+    ] {
+        sql.run(&format!("SET search_path = {path}"));
+        assert_eq!(sql.rows("SELECT * FROM t"), [found], "{path}");
+        assert_eq!(
+            sql.rows_of_one_engine("SELECT nextval('s')"),
+            [number],
+            "{path}"
+        );
+    }
+    sql.run("INSERT INTO t VALUES ('more')");
+    assert_eq!(sql.one("SELECT count(*) FROM public.t"), "2");
+    sql.run("DROP TABLE t");
+    assert_eq!(sql.one("SELECT * FROM t"), "temp");
+    // What is new is temporary where the path begins with their schema.
+    sql.run("SET search_path = pg_temp, public");
+    sql.run("CREATE TABLE u (a INT); CREATE VIEW w AS SELECT 1 AS a; CREATE SEQUENCE n");
+    assert_eq!(
+        sql.rows("SELECT relname, relpersistence FROM pg_class WHERE relname IN ('u', 'w', 'n') ORDER BY 1"),
+        ["n|t", "u|t", "w|t"]
+    );
+    sql.run("DISCARD TEMP");
+    assert_eq!(sql.state("TABLE u"), "42P01");
+}

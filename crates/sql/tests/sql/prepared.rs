@@ -290,3 +290,42 @@ fn moments_of_prepared_statements_are_read_at_prepare() {
     assert_eq!(sql.rows("EXECUTE r"), ["1999-05-31 19:00:00-05"]);
     assert_eq!(sql.state("EXECUTE p"), "22007");
 }
+
+#[test]
+fn types_of_parameters_are_those_of_what_they_are_compared_with() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (n NAME, c CHAR(3), v VARCHAR(5), d DATE)");
+    for (name, statement) in [
+        (
+            "a",
+            "AS SELECT * FROM t WHERE n = $1 AND c = $2 AND v = $3 AND d = $4",
+        ),
+        ("b(unknown, int, unknown)", "AS SELECT $1 + 1, $2, $3"),
+        ("c", "AS INSERT INTO t VALUES ($1, $2, $3, $4)"),
+        ("d(unknown)", "AS UPDATE t SET n = $1 WHERE c IN ($2, 'a')"),
+        (
+            "e",
+            "AS SELECT coalesce($1, v), CASE WHEN $2 THEN v ELSE $3 END, greatest(n, $4) FROM t",
+        ),
+    ] {
+        sql.run(&format!("PREPARE {name} {statement}"));
+    }
+    assert_eq!(
+        sql.rows_of_one_engine(
+            "SELECT name, parameter_types FROM pg_prepared_statements ORDER BY 1"
+        ),
+        [
+            "a|{name,character,text,date}",
+            "b|{integer,integer,text}",
+            "c|{name,character,\"character varying\",date}",
+            "d|{name,character}",
+            "e|{\"character varying\",boolean,\"character varying\",name}",
+        ]
+    );
+    sql.run("EXECUTE c ('n', 'c', 'v', '2020-01-01')");
+    assert_eq!(
+        sql.rows("EXECUTE a ('n', 'c', 'v', '2020-01-01')"),
+        ["n|c  |v|2020-01-01"]
+    );
+    assert_eq!(sql.rows("EXECUTE b (1, 2, 'x')"), ["2|2|x"]);
+}

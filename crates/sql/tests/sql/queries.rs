@@ -749,3 +749,105 @@ fn equal_sub_queries_are_one_value_for_distinct() {
         "42P10"
     );
 }
+
+#[test]
+fn clauses_behind_brackets_belong_to_the_query_in_them() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 3), (2, 2), (3, 1)");
+    for (query, rows) in [
+        (
+            "(WITH lim (x) AS (SELECT 1) SELECT 123) LIMIT (SELECT x FROM lim)",
+            &["123"][..],
+        ),
+        (
+            "((WITH lim (x) AS (SELECT 1) SELECT 123) LIMIT (SELECT x FROM lim))",
+            &["123"],
+        ),
+        ("(SELECT a FROM t) ORDER BY b", &["3", "2", "1"]),
+        // The order comes before the limit in the brackets.
+        ("(SELECT a FROM t LIMIT 2) ORDER BY b", &["3", "2"]),
+        (
+            "((SELECT a FROM t ORDER BY a) OFFSET 1) FETCH FIRST ROW ONLY",
+            &["2"],
+        ),
+        (
+            "WITH x AS (SELECT 1 AS c) ((SELECT c FROM x) UNION ALL SELECT 2) ORDER BY 1 DESC",
+            &["2", "1"],
+        ),
+        (
+            "(SELECT a FROM t UNION SELECT 7) ORDER BY 1 DESC LIMIT 2",
+            &["7", "3"],
+        ),
+        // A side of a set operation keeps its own.
+        (
+            "(SELECT a FROM t ORDER BY a LIMIT 1) UNION ALL (SELECT a FROM t ORDER BY b LIMIT 1) ORDER BY 1",
+            &["1", "3"],
+        ),
+        (
+            "SELECT q.a FROM ((SELECT a FROM t) ORDER BY b LIMIT 1) q",
+            &["3"],
+        ),
+        (
+            "SELECT 2 IN ((SELECT a FROM t)), ARRAY((SELECT a FROM t) ORDER BY b)",
+            &["true|{3,2,1}"],
+        ),
+    ] {
+        assert_eq!(sql.rows(query), rows, "{query}");
+    }
+    for (query, clause) in [
+        ("(SELECT a FROM t ORDER BY 1) ORDER BY b", "ORDER BY"),
+        ("((SELECT a FROM t LIMIT 1) ORDER BY b) LIMIT 1", "LIMIT"),
+        ("(SELECT a FROM t LIMIT 1) FETCH FIRST ROW ONLY", "LIMIT"),
+        ("(SELECT a FROM t OFFSET 1) OFFSET 1", "OFFSET"),
+        (
+            "WITH x AS (SELECT 1) (WITH y AS (SELECT 2) SELECT * FROM y)",
+            "WITH",
+        ),
+    ] {
+        let error = sql.error(query);
+        assert_eq!(error.sqlstate, "42601", "{query}");
+        assert_eq!(
+            error.message,
+            format!("multiple {clause} clauses not allowed")
+        );
+    }
+}
+
+#[test]
+fn collations_come_from_the_parts_of_a_value() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a TEXT, n NAME)");
+    for (value, collation) in [
+        ("'x'", "NULL"),
+        ("'x'::text", "\"default\""),
+        ("'x' COLLATE \"C\"", "\"C\""),
+        ("'x' || ('y' COLLATE \"C\")", "\"C\""),
+        ("('x' COLLATE \"POSIX\")::varchar", "\"POSIX\""),
+        (
+            "CASE WHEN true THEN 'x' ELSE 'y' COLLATE \"C\" END",
+            "\"C\"",
+        ),
+        (
+            "CASE WHEN 'x' COLLATE \"C\" = 'y' THEN 'x'::text END",
+            "\"default\"",
+        ),
+        ("upper(trim('x' COLLATE \"C\"))", "\"C\""),
+        ("ARRAY['x' COLLATE \"C\"]", "\"C\""),
+        ("coalesce('x', 'y' COLLATE \"C\")", "\"C\""),
+        ("(SELECT 'x' COLLATE \"POSIX\")", "\"POSIX\""),
+        ("(SELECT n FROM t LIMIT 1)", "\"C\""),
+        ("(SELECT a FROM t LIMIT 1)", "\"default\""),
+    ] {
+        assert_eq!(
+            sql.one(&format!("SELECT COLLATION FOR ({value})")),
+            collation,
+            "{value}"
+        );
+    }
+    let ordered = "percentile_disc(1) WITHIN GROUP (ORDER BY x COLLATE \"POSIX\")";
+    let query = format!("SELECT pg_collation_for({ordered}) FROM (VALUES ('a')) v (x)");
+    assert_eq!(sql.one(&query), "\"POSIX\"");
+    let mixed = "SELECT COLLATION FOR ('x' COLLATE \"C\" || 'y' COLLATE \"POSIX\")";
+    assert_eq!(sql.state(mixed), "42P21");
+    assert_eq!(sql.state("SELECT COLLATION FOR (1)"), "42804");
+}

@@ -613,3 +613,17 @@ fn public_is_a_schema_to_grant_on() {
     assert_eq!(sql.run("RESET SESSION AUTHORIZATION"), "RESET");
     assert_eq!(sql.state("GRANT USAGE ON SCHEMA nowhere TO r"), "3F000");
 }
+
+#[test]
+fn discard_all_makes_a_session_that_of_its_login() {
+    let sql = Sql::new();
+    sql.run("CREATE ROLE r");
+    let own = sql.one("SELECT current_user");
+    for set in ["SET SESSION AUTHORIZATION r", "SET ROLE r"] {
+        sql.run(set);
+        assert_eq!(sql.one("SELECT current_user"), "r", "{set}");
+        sql.run("DISCARD ALL");
+        assert_eq!(sql.one("SELECT current_user"), own, "{set}");
+    }
+    sql.run("DROP ROLE r");
+}

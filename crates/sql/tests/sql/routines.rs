@@ -288,15 +288,15 @@ fn the_catalog_tells_of_functions() {
     );
     assert_eq!(
         sql.one("SELECT pg_get_function_arguments('s.f2'::regproc), pg_get_function_identity_arguments('f_1'::regproc), pg_get_function_arguments('f_1'::regproc), pg_get_function_result('s.tab'::regproc), pg_get_function_result('s.rows'::regproc)"),
-        "INOUT a integer, OUT b text, VARIADIC c integer[]|text, d date|text, d date DEFAULT NULL|TABLE(x integer, y text)|SETOF s.t"
+        "INOUT a integer, OUT b text, VARIADIC c integer[]|text, d date|text, d date DEFAULT NULL::date|TABLE(x integer, y text)|SETOF s.t"
     );
     assert_eq!(
         sql.one("SELECT pg_get_functiondef('f_1'::regproc)"),
-        "CREATE OR REPLACE FUNCTION public.f_1(text, d date DEFAULT NULL)\n RETURNS boolean\n LANGUAGE sql\n STABLE STRICT LEAKPROOF COST 10\nAS $function$SELECT $1 = 'x'$function$\n"
+        "CREATE OR REPLACE FUNCTION public.f_1(text, d date DEFAULT NULL::date)\n RETURNS boolean\n LANGUAGE sql\n STABLE STRICT LEAKPROOF COST 10\nAS $function$SELECT $1 = 'x'$function$\n"
     );
     assert_eq!(
         sql.one("SELECT pg_get_functiondef('s.tab'::regproc)"),
-        "CREATE OR REPLACE FUNCTION s.tab(n integer)\n RETURNS TABLE(x integer, y text)\n LANGUAGE sql\nBEGIN ATOMIC\n SELECT 1;\n SELECT n, 'y';\nEND\n"
+        "CREATE OR REPLACE FUNCTION s.tab(n integer)\n RETURNS TABLE(x integer, y text)\n LANGUAGE sql\nBEGIN ATOMIC\n SELECT 1;\n SELECT n AS n,\n     'y'::text;\nEND\n"
     );
     assert_eq!(
         sql.one("SELECT pg_get_functiondef('s.one'::regproc), s.one()"),
@@ -306,6 +306,78 @@ fn the_catalog_tells_of_functions() {
     assert_eq!(sql.state("SELECT 'f_1'::regproc"), "42725");
     assert_eq!(sql.state("SELECT 'nosuch'::regproc"), "42883");
     assert_eq!(sql.state("SELECT 'f_1(bool)'::regprocedure"), "42883");
+}
+
+#[test]
+fn bodies_that_are_statements_are_told_as_they_are_understood() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT, d DATE); CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    for (head, body, shown) in [
+        (
+            "f(a text, b date) RETURNS boolean",
+            "BEGIN ATOMIC SELECT a = 'x' AND b > '2001-01-01'; END",
+            "BEGIN ATOMIC\n SELECT ((a = 'x'::text) AND (b > '2001-01-01'::date));\nEND",
+        ),
+        (
+            "f(x int) RETURNS boolean",
+            "BEGIN ATOMIC SELECT CASE WHEN x % 2 = 0 THEN true ELSE false END; END",
+            "BEGIN ATOMIC\n SELECT\n         CASE\n             WHEN ((x % 2) = 0) THEN true\n             ELSE false\n         END AS \"case\";\nEND",
+        ),
+        (
+            "f(a int, z text) RETURNS SETOF t",
+            "BEGIN ATOMIC SELECT 1; SELECT * FROM t WHERE t.a = f.a AND b <> z ORDER BY d LIMIT 3; END",
+            "BEGIN ATOMIC\n SELECT 1;\n SELECT t.a,\n     t.b,\n     t.d\n    FROM t\n   WHERE ((t.a = f.a) AND (t.b <> f.z))\n   ORDER BY t.d\n  LIMIT 3;\nEND",
+        ),
+        (
+            "f(int, text) RETURNS int",
+            "BEGIN ATOMIC SELECT $1 + length($2) + (SELECT count(*)::int FROM t WHERE a = $1); END",
+            "BEGIN ATOMIC\n SELECT (($1 + length($2)) + ( SELECT (count(*))::integer AS count\n            FROM t\n           WHERE (t.a = $1)));\nEND",
+        ),
+        (
+            "f(a text[]) RETURNS int",
+            "RETURN a[1]::int",
+            "RETURN ((a)[1])::integer",
+        ),
+        (
+            "f(x int) RETURNS int",
+            "RETURN (SELECT max(a) + x FROM t WHERE b IN (SELECT b FROM t UNION ALL VALUES ('r')))",
+            "RETURN (SELECT (max(t.a) + f.x) FROM t WHERE (t.b IN (SELECT t_1.b FROM t t_1 UNION ALL VALUES ('r'::text))))",
+        ),
+        (
+            "f(x int) RETURNS bigint",
+            "RETURN CASE WHEN x > 1 THEN x END",
+            "RETURN CASE WHEN (x > 1) THEN x ELSE NULL::integer END",
+        ),
+        (
+            "f(m mood) RETURNS boolean",
+            "RETURN m = 'ok'",
+            "RETURN (m = 'ok'::mood)",
+        ),
+    ] {
+        sql.run(&format!("CREATE FUNCTION {head} LANGUAGE sql {body}"));
+        assert_eq!(
+            sql.one("SELECT pg_get_function_sqlbody('f'::regproc)"),
+            shown,
+            "{body}"
+        );
+        let definition = sql.one("SELECT pg_get_functiondef('f'::regproc)");
+        assert!(
+            definition.ends_with(&format!("\n{shown}\n")),
+            "{definition}"
+        );
+        sql.run(&definition);
+        assert_eq!(
+            sql.one("SELECT pg_get_function_sqlbody('f'::regproc)"),
+            shown,
+            "{body}"
+        );
+        sql.run("DROP FUNCTION f");
+    }
+    sql.run("CREATE FUNCTION g(a text DEFAULT 'q', b int DEFAULT 1 + 1) RETURNS int RETURN b");
+    assert_eq!(
+        sql.one("SELECT pg_get_function_arguments(oid), pg_get_function_arg_default(oid, 2) FROM pg_proc WHERE proname = 'g'"),
+        "a text DEFAULT 'q'::text, b integer DEFAULT (1 + 1)|(1 + 1)"
+    );
 }
 
 #[test]

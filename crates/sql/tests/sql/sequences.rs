@@ -565,3 +565,59 @@ fn setval_of_null_sets_nothing() {
         );
     }
 }
+
+#[test]
+fn constants_that_do_not_fit_take_no_numbers() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a TEXT, b SERIAL, c SMALLSERIAL, d INT DEFAULT 1)");
+    for rows in [
+        "('x', 32768)",
+        "('x', -32769)",
+        "('x', 32767 + 1)",
+        "('x', 32768::int2)",
+        "('x', 1), ('y', 40000)",
+        "('x', DEFAULT), ('y', 40000)",
+    ] {
+        assert_eq!(
+            sql.state(&format!("INSERT INTO t (a, c) VALUES {rows}")),
+            "22003",
+            "{rows}"
+        );
+    }
+    sql.run("INSERT INTO t (a, c) VALUES ('x', 5), ('y', 2 + 4), ('z', DEFAULT)");
+    assert_eq!(
+        sql.rows("SELECT * FROM t ORDER BY b"),
+        ["x|1|5|1", "y|2|6|1", "z|3|1|1"]
+    );
+}
+
+#[test]
+fn ends_of_a_type_follow_the_type() {
+    let sql = Sql::new();
+    for (name, options, changed) in [
+        ("s1", "AS smallint MINVALUE -32768", "AS integer"),
+        (
+            "s2",
+            "AS smallint INCREMENT -1 MAXVALUE 32767",
+            "AS integer",
+        ),
+        ("s3", "AS integer INCREMENT -1", "AS smallint"),
+        ("s4", "AS integer", "AS bigint INCREMENT -1"),
+        ("s5", "AS integer MAXVALUE 100", "AS smallint"),
+    ] {
+        sql.run(&format!(
+            "CREATE SEQUENCE {name} {options}; ALTER SEQUENCE {name} {changed}"
+        ));
+    }
+    let query = "SELECT sequencename, min_value, max_value FROM pg_sequences ORDER BY 1";
+    assert_eq!(
+        sql.rows(query),
+        [
+            "s1|-2147483648|2147483647",
+            "s2|-2147483648|2147483647",
+            "s3|-32768|-1",
+            "s4|1|9223372036854775807",
+            "s5|1|100"
+        ]
+    );
+}

@@ -100,6 +100,14 @@ impl Sql {
         self.of_fields(sql, freestone::type_name_of)
     }
 
+    /// The numbers in `pg_type` of the created types of a query's columns.
+    #[track_caller]
+    pub fn type_numbers(&self, sql: &str) -> Vec<String> {
+        self.of_fields(sql, |field| {
+            freestone::type_number(field).map_or_else(String::new, |number| number.to_string())
+        })
+    }
+
     #[track_caller]
     fn of_fields(&self, sql: &str, of: impl Fn(&Field) -> String) -> Vec<String> {
         let outcomes = self.runtime.block_on(self.session.execute(sql)).unwrap();

@@ -7,7 +7,8 @@
 //! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
 //! created types or generated columns 5, one with partitioned tables or with indexes over
 //! expressions or conditions 6, one with constraints that are not validated and the like 7, one with
-//! views that note what they read 8, one with options or defaults of views 9.
+//! views that note what they read 8, one with options or defaults of views 9, one with indexes whose
+//! statements say more than their kinds and columns 10.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -46,8 +47,10 @@ pub const VIEWS_VERSION: u32 = 8;
 /// Version of a manifest with options or defaults of views, which a program that does not know them
 /// would not heed.
 pub const VIEW_OPTIONS_VERSION: u32 = 9;
+/// Version of a manifest with forms of indexes, which a program that does not know them would lose.
+pub const INDEX_FORMS_VERSION: u32 = 10;
 /// The newest that is read.
-const NEWEST_VERSION: u32 = VIEW_OPTIONS_VERSION;
+const NEWEST_VERSION: u32 = INDEX_FORMS_VERSION;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -142,6 +145,10 @@ impl Manifest {
                 .values()
                 .flat_map(|schema| schema.tables.values())
         };
+        let mut indexes = tables().flat_map(|table| &table.schema.indexes);
+        if indexes.any(|index| !index.form.is_plain()) {
+            return INDEX_FORMS_VERSION;
+        }
         let views = || {
             let schemas = self.schemas.values();
             schemas.flat_map(|schema| schema.views.values())

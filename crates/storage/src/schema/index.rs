@@ -70,4 +70,45 @@ pub struct IndexDefinition {
     pub kind: IndexKind,
     /// Positions in [`TableSchema::columns`](super::TableSchema::columns).
     pub columns: Vec<usize>,
+    /// What its statement says besides, if anything.
+    #[serde(default, skip_serializing_if = "IndexForm::is_plain")]
+    pub form: IndexForm,
+}
+
+/// What CREATE INDEX says that changes nothing in blocks: they are read in any order, and hold all
+/// columns. The catalog tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexForm {
+    /// How the columns are written, in their order; none if all are in the usual form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elements: Vec<ElementForm>,
+    /// Positions of the columns behind INCLUDE.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<usize>,
+}
+
+impl IndexForm {
+    /// Whether nothing is said.
+    pub fn is_plain(&self) -> bool {
+        self.elements.is_empty() && self.include.is_empty()
+    }
+
+    /// The form of the element of a place.
+    pub fn element(&self, place: usize) -> ElementForm {
+        self.elements.get(place).cloned().unwrap_or_default()
+    }
+}
+
+/// How one column of an index is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ElementForm {
+    /// DESC.
+    pub descending: bool,
+    /// Whether NULLs come first: by NULLS FIRST, or by DESC without NULLS LAST.
+    pub nulls_first: bool,
+    /// The name behind COLLATE.
+    pub collation: Option<String>,
+    /// The name of the operator class.
+    pub class: Option<String>,
 }

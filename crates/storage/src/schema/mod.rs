@@ -17,7 +17,7 @@ mod view;
 
 pub use codecs::{CodecChoice, CodecName};
 pub use comments::Comments;
-pub use index::{IndexDefinition, IndexKind};
+pub use index::{ElementForm, IndexDefinition, IndexForm, IndexKind};
 pub use modifier::{IntervalField, Modifier};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
@@ -382,6 +382,7 @@ impl TableSchema {
                     name: key.name.clone(),
                     kind: IndexKind::Csb,
                     columns: key.columns.clone(),
+                    form: IndexForm::default(),
                 });
             }
         }

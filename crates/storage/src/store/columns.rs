@@ -5,7 +5,9 @@ use super::edit::CatalogEdit;
 use crate::block::{Block, to_hex};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
-use crate::schema::{COLUMNS_MAX, Column, ForeignKey, FormerColumns, Place, TableSchema};
+use crate::schema::{
+    COLUMNS_MAX, Column, ForeignKey, FormerColumns, IndexDefinition, Place, TableSchema,
+};
 use crate::table::Table;
 use arrow_array::ArrayRef;
 use std::sync::Arc;
@@ -160,7 +162,8 @@ fn with(schema: &TableSchema, at: usize, column: Column) -> TableSchema {
     let mut schema = schema.clone();
     schema.columns.insert(at, column);
     let keys = schema.keys.iter_mut().map(|key| &mut key.columns);
-    let indexes = schema.indexes.iter_mut().map(|index| &mut index.columns);
+    let indexes = schema.indexes.iter_mut();
+    let indexes = indexes.flat_map(|index| [&mut index.columns, &mut index.form.include]);
     for number in keys
         .chain(indexes)
         .flatten()
@@ -175,7 +178,15 @@ fn with(schema: &TableSchema, at: usize, column: Column) -> TableSchema {
 fn without(schema: &TableSchema, number: usize) -> TableSchema {
     let mut schema = schema.clone();
     schema.columns.remove(number);
-    schema.keys.retain(|key| !key.columns.contains(&number));
+    // A key goes with its index.
+    let is_gone = |index: &IndexDefinition| {
+        index.columns.contains(&number) || index.form.include.contains(&number)
+    };
+    let gone = schema.indexes.iter().filter(|index| is_gone(index));
+    let gone: Vec<String> = gone.map(|index| index.name.clone()).collect();
+    schema.keys.retain(|key| {
+        !key.columns.contains(&number) && !(key.of_index && gone.contains(&key.name))
+    });
     schema
         .keys
         .iter_mut()
@@ -194,13 +205,11 @@ fn without(schema: &TableSchema, number: usize) -> TableSchema {
         .foreign_keys
         .iter_mut()
         .for_each(|key| shift(&mut key.columns, number));
-    schema
-        .indexes
-        .retain(|index| !index.columns.contains(&number));
-    schema
-        .indexes
-        .iter_mut()
-        .for_each(|index| shift(&mut index.columns, number));
+    schema.indexes.retain(|index| !gone.contains(&index.name));
+    for index in &mut schema.indexes {
+        shift(&mut index.columns, number);
+        shift(&mut index.form.include, number);
+    }
     schema.comments.shift(number);
     schema.prune_comments();
     schema

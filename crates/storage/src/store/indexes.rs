@@ -8,7 +8,7 @@ use super::{Place, Store};
 use crate::block::{Block, BlockInfo, file_name};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
-use crate::schema::{IndexDefinition, IndexKind, TableSchema};
+use crate::schema::{IndexDefinition, IndexForm, IndexKind, TableSchema};
 use crate::table::Table;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -23,6 +23,17 @@ pub struct NewIndex {
     /// and with the index.
     blocks: Vec<NewBlock>,
     _hold: MoverHold,
+}
+
+impl NewIndex {
+    /// The same with what its statement says besides.
+    #[must_use]
+    pub fn with_form(mut self, form: IndexForm) -> NewIndex {
+        if let Some(index) = Arc::make_mut(&mut self.schema).indexes.last_mut() {
+            index.form = form;
+        }
+        self
+    }
 }
 
 impl Store {
@@ -55,6 +66,7 @@ impl Store {
             name: name.to_string(),
             kind,
             columns,
+            form: IndexForm::default(),
         };
         schema.indexes.push(definition.clone());
         let schema = Arc::new(schema);
@@ -209,6 +221,7 @@ impl CatalogEdit {
         table: TableId,
         (name, kind): (&str, IndexKind),
         columns: Vec<usize>,
+        form: IndexForm,
     ) -> Result<()> {
         self.free_relation(schema, name)?;
         self.change(table, |table| {
@@ -220,6 +233,7 @@ impl CatalogEdit {
                 name: name.to_owned(),
                 kind,
                 columns,
+                form,
             });
             Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
         })

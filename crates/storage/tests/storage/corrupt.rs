@@ -14,8 +14,8 @@ use freestone_storage::format::{
 };
 use freestone_storage::io::{Faulty, Files};
 use freestone_storage::{
-    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, Predicate,
-    Result, ScanRequest, Store, TableOptions, TableSchema, Value,
+    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexDefinition, IndexForm, IndexKind, Layout,
+    Predicate, Result, ScanRequest, Store, TableOptions, TableSchema, Value,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ impl Patient {
                     name: format!("i_{kind}"),
                     kind: *kind,
                     columns: vec![0],
+                    form: IndexForm::default(),
                 })
                 .collect(),
             ..TableSchema::default()

@@ -116,6 +116,7 @@ impl Catalog for Functions {
                     true => SqlBody::Query(syntax::query(body)?),
                     false => SqlBody::Expr(Box::new(syntax::expression(body)?)),
                 },
+                row: None,
                 single: false,
                 strict: *name == "strict",
                 volatility: Volatility::Volatile,

@@ -15,28 +15,116 @@ use crate::error::{Error, Result};
 impl Reader<'_> {
     /// A query.
     pub(super) fn query(&mut self) -> Result<()> {
+        let clauses = self.query_without_end(false)?;
+        let Clauses {
+            order,
+            limit,
+            offset,
+            locks,
+            ..
+        } = clauses;
+        // FETCH stands behind OFFSET.
+        let fetches = limit
+            .first()
+            .is_some_and(|first| first.token == Token::make_keyword("FETCH"));
+        let limits = match fetches {
+            true => [offset, limit],
+            false => [limit, offset],
+        };
+        self.out.extend(order);
+        self.out.extend(limits.into_iter().flatten());
+        self.out.extend(locks);
+        Ok(())
+    }
+
+    /// A query; its ORDER BY and all behind it are read, and not yet written. Clauses outside of
+    /// brackets may `belong` to it.
+    fn query_without_end(&mut self, belong: bool) -> Result<Clauses> {
         self.enter()?;
         let recursive = std::mem::take(&mut self.recursive);
+        let with = self.is("with").then(|| self.span().start);
         self.with()?;
         // WITH may stand before statements that change rows.
         if matches!(self.word(0), Some("insert" | "update" | "delete" | "merge")) && self.depth == 1
         {
             self.leave();
-            return self.other_statement();
+            self.other_statement()?;
+            return Ok(Clauses::default());
         }
-        let combined = self.body()?;
+        let mut clauses = match self.is_query_in_brackets(belong || with.is_some()) {
+            true => self.query_in_brackets()?,
+            false => Clauses {
+                combined: self.body()?,
+                ..Clauses::default()
+            },
+        };
+        let twice = |clause: &str, place| {
+            let message = format!("multiple {clause} clauses not allowed");
+            Error::new("42601", message).at(super::position(place))
+        };
+        if let Some(place) = with {
+            if clauses.with {
+                return Err(twice("WITH", place));
+            }
+            clauses.with = true;
+        }
         if self.is("order") {
+            let (place, at) = (self.out.len(), self.lexeme(2).span.start);
             self.order_by()?;
+            if !clauses.order.is_empty() {
+                return Err(twice("ORDER BY", at));
+            }
+            clauses.order = self.out.split_off(place);
         }
-        let locked = self.limits()?;
+        let limits = self.limits()?;
+        for (own, inner, clause) in [
+            (limits.offset, &mut clauses.offset, "OFFSET"),
+            (limits.limit, &mut clauses.limit, "LIMIT"),
+        ] {
+            match own {
+                Some((_, place)) if !inner.is_empty() => return Err(twice(clause, place)),
+                Some((tokens, _)) => *inner = tokens,
+                None => {}
+            }
+        }
+        clauses.locks.extend(limits.locks);
         // WITH RECURSIVE refuses locks by its own rule.
-        if let (true, Some(strength), false) = (combined, locked, recursive) {
+        if let (true, Some(strength), false) = (clauses.combined, limits.strength, recursive) {
             return Err(Error::unsupported(format!(
                 "{strength} is not allowed with UNION/INTERSECT/EXCEPT"
             )));
         }
         self.leave();
-        Ok(())
+        Ok(clauses)
+    }
+
+    /// Whether brackets stand here around a query that is no side of a set operation, and clauses
+    /// behind them or, as is told, before them.
+    fn is_query_in_brackets(&mut self, before: bool) -> bool {
+        if !self.is_mark("(") || !self.holds_query(self.at) {
+            return false;
+        }
+        let end = self.closing.get(self.at).copied().unwrap_or(usize::MAX);
+        let behind = end.checked_add(1).and_then(|next| self.lexemes.get(next));
+        match behind.map(|lexeme| &lexeme.kind) {
+            Some(Kind::Word(word)) => match word.as_str() {
+                "union" | "intersect" | "except" => false,
+                "order" | "limit" | "offset" | "fetch" | "for" => true,
+                _ => before,
+            },
+            _ => before,
+        }
+    }
+
+    /// Brackets around a query: clauses behind them belong to the query, too.
+    fn query_in_brackets(&mut self) -> Result<Clauses> {
+        self.skip();
+        let clauses = self.query_without_end(true)?;
+        if !self.is_mark(")") {
+            return Err(self.fail());
+        }
+        self.skip();
+        Ok(clauses)
     }
 
     /// WITH, if there is one.
@@ -805,16 +893,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// LIMIT, OFFSET, FETCH and locks, in the order of the grammar; the first lock.
-    fn limits(&mut self) -> Result<Option<&'static str>> {
-        let mut limit: Option<Vec<TokenWithSpan>> = None;
-        let mut offset: Option<Vec<TokenWithSpan>> = None;
+    /// LIMIT, OFFSET, FETCH and locks.
+    fn limits(&mut self) -> Result<Limits> {
+        let mut limit = None;
+        let mut offset = None;
         let mut locks: Vec<TokenWithSpan> = Vec::new();
         // Locks stand before all limits or behind them.
         let mut limited_first = false;
         let mut strength = None;
         loop {
             let place = self.out.len();
+            let at = self.lexeme(1).span.start;
             match self.word(0) {
                 Some("limit") if limit.is_none() => {
                     if limited_first && !locks.is_empty() {
@@ -830,7 +919,7 @@ impl Reader<'_> {
                         self.keep();
                         self.put_words(&["PERCENT", "ROWS", "ONLY"]);
                         self.skip();
-                        limit = Some(self.out.split_off(place));
+                        limit = Some((self.out.split_off(place), at));
                         continue;
                     }
                     self.keep();
@@ -845,14 +934,14 @@ impl Reader<'_> {
                         self.keep();
                         self.expr()?;
                     }
-                    limit = Some(self.out.split_off(place));
+                    limit = Some((self.out.split_off(place), at));
                 }
                 Some("fetch") if limit.is_none() => {
                     if limited_first && !locks.is_empty() {
                         return Err(self.fail());
                     }
                     self.fetch()?;
-                    limit = Some(self.out.split_off(place));
+                    limit = Some((self.out.split_off(place), at));
                 }
                 Some("offset") if offset.is_none() => {
                     if limited_first && !locks.is_empty() {
@@ -863,7 +952,7 @@ impl Reader<'_> {
                     if matches!(self.word(0), Some("row" | "rows")) {
                         self.skip();
                     }
-                    offset = Some(self.out.split_off(place));
+                    offset = Some((self.out.split_off(place), at));
                 }
                 Some("limit" | "fetch" | "offset") => return Err(self.fail()),
                 Some("order") if !locks.is_empty() => return Err(self.fail()),
@@ -876,17 +965,12 @@ impl Reader<'_> {
                 _ => break,
             }
         }
-        let with_ties = limit
-            .as_ref()
-            .and_then(|limit| limit.first())
-            .is_some_and(|first| first.token == Token::make_keyword("FETCH"));
-        let parts = match with_ties {
-            true => [offset, limit],
-            false => [limit, offset],
-        };
-        self.out.extend(parts.into_iter().flatten().flatten());
-        self.out.extend(locks);
-        Ok(strength)
+        Ok(Limits {
+            limit,
+            offset,
+            locks,
+            strength,
+        })
     }
 
     /// FETCH becomes LIMIT, but for WITH TIES.
@@ -1015,6 +1099,31 @@ impl Reader<'_> {
         self.out.extend(tail);
         Ok(Some(strength))
     }
+}
+
+/// The end of a query as it is written for the grammar.
+#[derive(Default)]
+struct Clauses {
+    /// Whether WITH stands before it.
+    with: bool,
+    /// Whether it has set operations.
+    combined: bool,
+    order: Vec<TokenWithSpan>,
+    limit: Vec<TokenWithSpan>,
+    offset: Vec<TokenWithSpan>,
+    locks: Vec<TokenWithSpan>,
+}
+
+/// A clause with the place of its value.
+type Placed = (Vec<TokenWithSpan>, sqlparser::tokenizer::Location);
+
+/// Clauses behind ORDER BY.
+struct Limits {
+    limit: Option<Placed>,
+    offset: Option<Placed>,
+    locks: Vec<TokenWithSpan>,
+    /// The words of the first lock.
+    strength: Option<&'static str>,
 }
 
 /// Whether a token begins what stands for several expressions.

@@ -3,7 +3,8 @@
 use super::naming;
 use super::print::{JOIN, LEVEL, LIST, Printer, quoted};
 use super::tree::{
-    Body, Clause, Cte, Distinct, From, Group, Node, Query, Range, RangeKind, RowsCall, Select, Set,
+    Body, Call, Clause, Cte, Distinct, From, Group, Node, Query, Range, RangeKind, RowsCall,
+    Select, Set,
 };
 
 impl Printer<'_> {
@@ -90,7 +91,7 @@ impl Printer<'_> {
             return;
         }
         self.level += LEVEL;
-        self.put(" ");
+        self.begin("");
         for (at, cte) in query.with.iter().enumerate() {
             self.put(match (at, query.recursive) {
                 (0, true) => "WITH RECURSIVE ",
@@ -100,7 +101,7 @@ impl Printer<'_> {
             self.cte(cte);
         }
         self.level -= LEVEL;
-        self.line("", 0, 0, 0);
+        self.apart();
     }
 
     fn cte(&mut self, cte: &Cte) {
@@ -185,7 +186,7 @@ impl Printer<'_> {
         self.set(left, names, visible);
         match other {
             true => self.line(") ", -LEVEL, 0, 0),
-            false => self.line("", 0, 0, 0),
+            false => self.apart(),
         }
         self.put(words);
         let brackets = matches!(right.as_ref(), Set::Both { .. });
@@ -203,7 +204,7 @@ impl Printer<'_> {
 
     fn all_values(&mut self, query: &Query, range: usize, rows: &[Vec<Node>], names: &[String]) {
         self.level += LEVEL;
-        self.put(" ");
+        self.begin("");
         let renamed = names
             .iter()
             .zip(&query.columns)
@@ -259,6 +260,14 @@ impl Printer<'_> {
         }
     }
 
+    /// Begins a line, or goes on behind a blank where all is in one line.
+    fn apart(&mut self) {
+        match self.inline {
+            true => self.put(" "),
+            false => self.line("", 0, 0, 0),
+        }
+    }
+
     /// Adds an item of a list, each but the first in a line of its own.
     fn listed(&mut self, item: &str, follows: bool) {
         if item.starts_with('\n') {
@@ -273,7 +282,7 @@ impl Printer<'_> {
 
     fn select(&mut self, select: &Select, names: &[String], visible: bool) {
         self.level += LEVEL;
-        self.put(" SELECT");
+        self.begin("SELECT");
         match &select.distinct {
             None => {}
             Some(Distinct::All) => self.put(" DISTINCT"),
@@ -534,7 +543,23 @@ impl Printer<'_> {
             if at > 0 {
                 self.put(", ");
             }
-            self.node(&call.node, true);
+            match &call.node {
+                // Of several arrays beside other calls each has its own.
+                Node::Call(unnest) if several(call) => {
+                    for (at, array) in unnest.arguments.iter().enumerate() {
+                        if at > 0 {
+                            self.put(", ");
+                        }
+                        let arguments = vec![array.clone()];
+                        let one = Call {
+                            arguments,
+                            ..unnest.as_ref().clone()
+                        };
+                        self.node(&Node::Call(Box::new(one)), true);
+                    }
+                }
+                node => self.node(node, true),
+            }
             if !call.defined.is_empty() {
                 self.put(" AS ");
                 self.definitions(&call.defined, &[]);

@@ -26,6 +26,7 @@
 //! | `naming` | names of relations and columns in a query |
 //! | `print` | expressions as text |
 //! | `layout` | queries as text |
+//! | `view`, `routine` | texts of views, and of bodies of functions |
 
 mod calls;
 mod forms;
@@ -35,6 +36,7 @@ mod naming;
 mod print;
 mod query;
 mod read;
+mod routine;
 mod scope;
 mod tree;
 mod view;
@@ -48,6 +50,7 @@ use super::names::Names;
 use crate::plan::expression::parse_expr;
 use crate::plan::relations::Relations;
 
+pub(crate) use self::routine::body_texts;
 pub(crate) use self::view::view_texts;
 
 /// An expression over some columns as PostgreSQL prints it, as a value of a type if it becomes

@@ -55,6 +55,8 @@ pub(super) struct Printer<'p> {
     pub(super) text: String,
     /// Whether brackets are written only where they are needed.
     pub(super) pretty: bool,
+    /// Whether all is written in one line.
+    pub(super) inline: bool,
     pub(super) level: isize,
     pub(super) ranges: &'p [Range],
     pub(super) names: HashMap<usize, Naming>,
@@ -89,6 +91,7 @@ impl Node {
         let of_logic = matches!(parent, Node::Logic(..) | Node::Not(_));
         match self {
             Node::Name(_)
+            | Node::Parameter { .. }
             | Node::Column { .. }
             | Node::Untyped(_)
             | Node::Literal(..)
@@ -133,6 +136,7 @@ impl<'p> Printer<'p> {
         Printer {
             text: String::new(),
             pretty,
+            inline: false,
             level: 0,
             ranges,
             names: HashMap::new(),
@@ -143,6 +147,14 @@ impl<'p> Printer<'p> {
     }
 
     pub(super) fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// A text behind a blank, which one line has not.
+    pub(super) fn begin(&mut self, text: &str) {
+        if !self.inline {
+            self.text.push(' ');
+        }
         self.text.push_str(text);
     }
 
@@ -160,6 +172,14 @@ impl<'p> Printer<'p> {
 
     /// A word at the beginning of a line: the level changes before it and behind it.
     pub(super) fn line(&mut self, word: &str, before: isize, behind: isize, more: usize) {
+        if self.inline {
+            let apart = !word.is_empty() && !word.starts_with([' ', ')']);
+            if apart && !self.text.is_empty() && !self.text.ends_with([' ', '(', '[']) {
+                self.text.push(' ');
+            }
+            self.text.push_str(word);
+            return;
+        }
         self.level += before;
         while self.text.ends_with(' ') {
             self.text.pop();
@@ -223,6 +243,19 @@ impl<'p> Printer<'p> {
         naming.columns.get((*column)?).cloned()
     }
 
+    /// A parameter; beside relations it has the name of its function before it.
+    fn parameter(&mut self, function: &str, name: &str) {
+        if name.starts_with('$') {
+            self.put(name);
+            return;
+        }
+        if !self.names.is_empty() {
+            self.put(&quoted(function));
+            self.put(".");
+        }
+        self.put(&quoted(name));
+    }
+
     fn column(&mut self, range: usize, column: Option<usize>) {
         let Some(naming) = self.names.get(&range) else {
             return;
@@ -246,6 +279,7 @@ impl<'p> Printer<'p> {
     pub(super) fn node(&mut self, node: &Node, implicit: bool) {
         match node {
             Node::Name(name) => self.put(name),
+            Node::Parameter { function, name } => self.parameter(function, name),
             Node::Column { range, column, .. } => self.column(*range, *column),
             Node::Untyped(text) => self.put(&in_quotes(text)),
             Node::Literal(text, label) => {

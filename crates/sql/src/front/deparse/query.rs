@@ -1,8 +1,8 @@
 //! Queries.
 
 use datafusion::sql::sqlparser::ast::{
-    CteAsMaterialized, Distinct as Unique, Expr, GroupByExpr, Ident, LimitClause, LockType,
-    NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
+    AccessExpr, CteAsMaterialized, Distinct as Unique, Expr, GroupByExpr, Ident, LimitClause,
+    LockType, NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, TableFactor, Value,
     ValueWithSpan, Values, With,
 };
@@ -11,7 +11,7 @@ use freestone_frontend::functions::common_type;
 use freestone_frontend::functions::records::row_type;
 use freestone_frontend::syntax::marks::{
     CUBE, CYCLE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, NOTHING, PART, QUERY, ROLLUP, SEARCH, TIES,
-    marked, marked_call,
+    WHOLE_ROW, marked, marked_call,
 };
 use freestone_frontend::types::Type;
 
@@ -27,6 +27,34 @@ use crate::plan::expression::parse_expr;
 type Columns = Vec<(String, Type)>;
 
 impl Reader<'_> {
+    /// What `(row).*` stands for: the columns of a relation, or the fields of a value.
+    fn fields_of(&self, row: &Expr, names: &Namespace) -> Option<Vec<(String, Node, Type)>> {
+        let mut row = row;
+        while let Expr::Nested(inner) = row {
+            row = inner;
+        }
+        if let Expr::Identifier(ident) = row {
+            let name = fold(ident);
+            if !names.columns.iter().any(|seen| seen.name == name)
+                && let Some(relation) = names.relation(None, &name)
+            {
+                let columns = relation.columns.iter();
+                let columns =
+                    columns.map(|seen| (seen.name.clone(), seen.node.clone(), seen.ty.clone()));
+                return Some(columns.collect());
+            }
+        }
+        let (node, ty) = self.node(row)?;
+        let Type::Record(fields) = ty else {
+            return None;
+        };
+        let fields = fields.iter().map(|(name, ty)| {
+            let field = Node::Field(Box::new(node.clone()), name.clone());
+            (name.clone(), field, ty.clone())
+        });
+        Some(fields.collect())
+    }
+
     /// A sub-query; the syntax has some as the FROM of another.
     pub(super) fn sub_query(&self, query: &Written) -> Option<Query> {
         if let SetExpr::Select(select) = query.body.as_ref()
@@ -594,6 +622,15 @@ impl Reader<'_> {
                 SelectItem::UnnamedExpr(Expr::Identifier(ident))
                     if marked(ident, NOTHING).is_some() =>
                 {
+                    continue;
+                }
+                SelectItem::UnnamedExpr(Expr::CompoundFieldAccess { root, access_chain })
+                    if let [AccessExpr::Dot(Expr::Identifier(star))] = access_chain.as_slice()
+                        && marked(star, WHOLE_ROW).is_some() =>
+                {
+                    for (name, node, ty) in self.fields_of(root, names)? {
+                        add(name, node, ty);
+                    }
                     continue;
                 }
                 SelectItem::UnnamedExpr(expr) => (expr, None),

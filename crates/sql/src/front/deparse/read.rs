@@ -295,6 +295,7 @@ impl Reader<'_> {
             }
             Value::Boolean(truth) => (literal(&truth.to_string(), &Type::Bool), Type::Bool),
             Value::Null => (Node::Literal("NULL".to_owned(), None), Type::Unknown),
+            Value::Placeholder(number) => return self.parameter(number),
             _ => return None,
         })
     }

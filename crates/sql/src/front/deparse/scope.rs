@@ -126,6 +126,12 @@ impl Reader<'_> {
         }
     }
 
+    /// A parameter by its number.
+    pub(super) fn parameter(&self, number: &str) -> Option<Typed> {
+        let scopes = self.scopes.borrow();
+        only(&scopes.open.first()?.columns, number)
+    }
+
     /// A column by its name and that of its relation.
     pub(super) fn qualified(
         &self,

@@ -5,6 +5,11 @@
 pub(super) enum Node {
     /// A word such as CURRENT_DATE, or a column of the only relation there is.
     Name(String),
+    /// A parameter of a function.
+    Parameter {
+        function: String,
+        name: String,
+    },
     /// A column of a range, or its whole row with the name of its type.
     Column {
         range: usize,

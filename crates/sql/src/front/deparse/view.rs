@@ -22,10 +22,10 @@ use crate::session::has_function;
 use crate::statement::parse_one;
 
 /// Most levels of a query that is printed.
-const DEEPEST: usize = 200;
+pub(super) const DEEPEST: usize = 200;
 
 /// Names by the schemas in which they are looked up; `None` for names that are always full.
-struct Found<'f>(&'f Relations<'f>, bool);
+pub(super) struct Found<'f>(pub(super) &'f Relations<'f>, pub(super) bool);
 
 impl Found<'_> {
     fn is_visible(&self, schema: &str, has: impl Fn(&str) -> bool) -> bool {

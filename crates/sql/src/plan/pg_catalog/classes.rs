@@ -161,6 +161,25 @@ pub(super) fn class_of(ty: i64) -> i64 {
     class.map_or(0, |(number, ..)| *number)
 }
 
+/// The number of the class of a name for an ordered index over values of a type.
+pub(super) fn class_called(name: &str, ty: i64) -> Option<i64> {
+    let of_name = |of: Option<i64>| {
+        let mut all = CLASSES.iter();
+        all.find(|(_, method, known, _, ty, _)| {
+            *method == BTREE && *known == name && of.is_none_or(|of| *ty == of)
+        })
+    };
+    let found = of_name(Some(ty)).or_else(|| of_name(None));
+    found.map(|(number, ..)| *number)
+}
+
+/// Whether a class is that which an ordered index over values of a type has by itself.
+pub(super) fn is_usual(name: &str, ty: i64) -> bool {
+    // Those of created types and of arrays have one class.
+    let usual = class_of(ty);
+    usual == 0 || class_called(name, ty) == Some(usual)
+}
+
 /// Rows of `pg_am`, `pg_opclass` and `pg_opfamily`; whether it is one of them.
 pub(super) fn fill(name: &str, facts: &mut Facts) -> bool {
     match name {

@@ -62,6 +62,40 @@ impl Over<'_> {
         }
     }
 
+    /// The elements of an index with how they are ordered, and the columns beside them.
+    fn list(&self, index: &IndexDefinition) -> String {
+        let columns = self.table.schema.shown(&index.columns);
+        let mut list = Vec::with_capacity(index.columns.len());
+        for (place, (mut text, column)) in self.elements(index).into_iter().zip(columns).enumerate()
+        {
+            let form = index.form.element(place);
+            let (number, _) = of_stored(&self.relations.snapshot, column);
+            if let Some(collation) = form.collation
+                && collation_number(&collation) != collation_of(number)
+            {
+                text.push_str(&format!(" COLLATE {}", quoted(&collation)));
+            }
+            if let Some(class) = form.class
+                && !super::classes::is_usual(&class, number)
+            {
+                text.push_str(&format!(" {}", quoted(&class)));
+            }
+            text.push_str(match (form.descending, form.nulls_first) {
+                (false, false) => "",
+                (false, true) => " NULLS FIRST",
+                (true, true) => " DESC",
+                (true, false) => " DESC NULLS LAST",
+            });
+            list.push(text);
+        }
+        let mut list = format!("({})", list.join(", "));
+        if !index.form.include.is_empty() {
+            let included = listed(self.table, &index.form.include);
+            list.push_str(&format!(" INCLUDE ({included})"));
+        }
+        list
+    }
+
     /// The columns of an index, or expressions, as CREATE INDEX has them.
     fn elements(&self, index: &IndexDefinition) -> Vec<String> {
         let columns = self.table.schema.shown(&index.columns);
@@ -109,11 +143,15 @@ impl Over<'_> {
             ),
         };
         let condition = self.condition(index).map(|text| format!(" WHERE {text}"));
+        let only = match self.table.schema.partitioned {
+            Some(_) => "ONLY ",
+            None => "",
+        };
         format!(
-            "CREATE {unique}INDEX {} ON {table} USING {} ({}){}{}",
+            "CREATE {unique}INDEX {} ON {only}{table} USING {} {}{}{}",
             quoted(&index.name),
             access_method(index.kind),
-            self.elements(index).join(", "),
+            self.list(index),
             match has_equal_nulls(self.table, index) {
                 true => " NULLS NOT DISTINCT",
                 false => "",
@@ -132,6 +170,16 @@ fn found_by(relations: &Relations<'_>, schema: &str, table: &str) -> String {
     match is_found {
         true => quoted(table),
         false => format!("{}.{}", quoted(shown_schema(schema)), quoted(table)),
+    }
+}
+
+/// The number of a collation of a name.
+fn collation_number(name: &str) -> i64 {
+    match name {
+        "C" => 950,
+        "POSIX" => 951,
+        "ucs_basic" => 962,
+        _ => 100,
     }
 }
 
@@ -191,9 +239,18 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
         let (whole, pretty) = (over(false), over(true));
         for index in &table.schema.indexes {
             let key = key_of(table, index);
-            let of_types = table.schema.shown(&index.columns).map(|column| {
+            let form = |place| index.form.element(place);
+            let shown = table.schema.shown(&index.columns).enumerate();
+            let of_types = shown.map(|(place, column)| {
                 let (number, _) = of_stored(&relations.snapshot, column);
-                (collation_of(number), super::classes::class_of(number))
+                let form = form(place);
+                let collation = form.collation.as_deref().map(collation_number);
+                let class = form.class.as_deref();
+                let class = class.and_then(|class| super::classes::class_called(class, number));
+                (
+                    collation.unwrap_or_else(|| collation_of(number)),
+                    class.unwrap_or_else(|| super::classes::class_of(number)),
+                )
             });
             let (collations, classes): (Vec<i64>, Vec<i64>) = of_types.unzip();
             let columns = table.schema.shown(&index.columns);
@@ -203,14 +260,27 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                     None => *at as i32 + 1,
                     Some(_) => 0,
                 });
-            let columns: Vec<i32> = columns.collect();
-            let zeros: Vec<i32> = vec![0; columns.len()];
+            let mut columns: Vec<i32> = columns.collect();
+            let options = (0..columns.len()).map(|place| {
+                let form = form(place);
+                i32::from(form.descending) + 2 * i32::from(form.nulls_first)
+            });
+            let options: Vec<i32> = options.collect();
+            let keys = columns.len() as i64;
+            columns.extend(numbers(&index.form.include));
             let count = columns.len() as i64;
+            let included = index.form.include.iter();
+            let included = included.map(|at| quoted(&table.schema.columns[*at].name));
+            let included: Vec<String> = included.collect();
+            let with_included = |mut elements: Vec<String>| {
+                elements.extend(included.iter().cloned());
+                elements
+            };
             let mut told: Vec<(&'static str, Fact)> = vec![
                 ("indexrelid", index_number(table, index.number).into()),
                 ("indrelid", one.number.into()),
                 ("indnatts", count.into()),
-                ("indnkeyatts", count.into()),
+                ("indnkeyatts", keys.into()),
                 ("indisunique", key.is_some().into()),
                 ("indisprimary", key.unwrap_or(false).into()),
                 ("indnullsnotdistinct", has_equal_nulls(table, index).into()),
@@ -222,11 +292,14 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indkeyparts", columns.into()),
                 ("indcollation", collations.into()),
                 ("indclass", classes.into()),
-                ("indoption", zeros.into()),
+                ("indoption", options.into()),
                 ("definition", whole.definition(&one.schema, index).into()),
                 ("pretty", pretty.definition(&one.schema, index).into()),
-                ("elements", whole.elements(index).into()),
-                ("prettyelements", pretty.elements(index).into()),
+                ("elements", with_included(whole.elements(index)).into()),
+                (
+                    "prettyelements",
+                    with_included(pretty.elements(index)).into(),
+                ),
             ];
             let texts = [
                 ("indexprs", whole.expressions(index)),

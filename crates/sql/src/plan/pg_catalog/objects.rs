@@ -510,7 +510,11 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                     }
                     .into(),
                 ),
-                ("relnatts", (index.columns.len() as i64).into()),
+                ("relnatts", {
+                    let included = index.form.include.len();
+                    let shown = table.schema.shown(&index.columns).count();
+                    ((shown + included) as i64).into()
+                }),
                 ("relpersistence", persistence.into()),
                 ("relreplident", "n".into()),
                 (
@@ -643,7 +647,10 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
         }
         let Some(table) = &one.table else { continue };
         for index in &table.schema.indexes {
-            for (place, column) in table.schema.shown(&index.columns).enumerate() {
+            let included = index.form.include.iter();
+            let included = included.filter_map(|at| table.schema.columns.get(*at));
+            let columns = table.schema.shown(&index.columns).chain(included);
+            for (place, column) in columns.enumerate() {
                 let (number, modifier) = of_stored(&relations.snapshot, column);
                 facts.add([
                     ("attrelid", index_number(table, index.number).into()),
@@ -812,6 +819,21 @@ pub(crate) fn view_row_number(view: i64) -> Option<i64> {
     views
         .contains(&view)
         .then(|| view + VIEW_ROWS + (view - VIEWS))
+}
+
+/// The number of a view, as [`relation_numbers`] has it.
+pub(crate) fn view_number(catalog: &Catalog, schema: &str, name: &str) -> Option<i64> {
+    let mut place = 0;
+    for known in catalog.schemas() {
+        place += catalog.tables(known).len() as i64;
+        for view in catalog.views(known) {
+            if known == schema && view.name == name {
+                return Some(VIEWS + place);
+            }
+            place += 1;
+        }
+    }
+    None
 }
 
 /// Numbers, schemas and names of all relations, indexes among them.

@@ -8,16 +8,15 @@
 //! pg_get_functiondef              CREATE OR REPLACE FUNCTION s.f(a integer, b integer DEFAULT 1)…
 //! ```
 //!
-//! Defaults and bodies are shown as they were written, and not as PostgreSQL would print its own
-//! tree of them. A function that gets another name gets another number.
+//! Bodies that are statements are shown as PostgreSQL prints its own tree of them. A function that gets another name gets another number.
 
 use freestone_frontend::bind::FunctionName;
-use freestone_frontend::types::{Type, formatted};
+use freestone_frontend::types::formatted;
 
 use super::facts::{Fact, Facts};
 use super::objects::{OWNER, schema_number};
 use super::procedures::made_number;
-use crate::front::{Numbers, deparsed};
+use crate::front::{Numbers, body_texts, deparsed};
 use crate::names::{quoted, shown_schema};
 use crate::plan::relations::Relations;
 use crate::routine::{ANY, Argument, Routine, of_name, statements};
@@ -53,7 +52,16 @@ pub(crate) fn number(schema: &str, routine: &Routine) -> i64 {
     made_number(&name, &types.join(", "))
 }
 
-fn shown(one: &Argument<'_>, with_default: bool) -> String {
+/// The default of an argument as PostgreSQL prints it; as it was written over a created type.
+pub(crate) fn default_of(relations: &Relations<'_>, one: &Argument<'_>) -> Option<String> {
+    let text = one.default?;
+    Some(match formatted(one.ty) {
+        Some(ty) => deparsed(relations, text, &[], Some(&ty)),
+        None => text.to_owned(),
+    })
+}
+
+fn shown(one: &Argument<'_>, defaults: Option<&Relations<'_>>) -> String {
     let mut parts = Vec::new();
     match one.mode {
         'o' => parts.push("OUT".to_owned()),
@@ -65,28 +73,29 @@ fn shown(one: &Argument<'_>, with_default: bool) -> String {
         parts.push(quoted(one.name));
     }
     parts.push(one.ty.to_owned());
-    if let Some(default) = one.default.filter(|_| with_default) {
+    if let Some(default) = defaults.and_then(|relations| default_of(relations, one)) {
         parts.push(format!("DEFAULT {default}"));
     }
     parts.join(" ")
 }
 
-fn listed(routine: &Routine, of_table: bool, with_defaults: bool) -> String {
+fn listed(routine: &Routine, of_table: bool, defaults: Option<&Relations<'_>>) -> String {
     let all = routine.arguments().into_iter();
     let all = all.filter(|one| (one.mode == 't') == of_table);
-    let all: Vec<String> = all.map(|one| shown(&one, with_defaults)).collect();
+    let all: Vec<String> = all.map(|one| shown(&one, defaults)).collect();
     all.join(", ")
 }
 
-/// The arguments of a function, as its definition lists them.
-pub(crate) fn arguments(routine: &Routine, with_defaults: bool) -> String {
-    listed(routine, false, with_defaults)
+/// The arguments of a function, as its definition lists them; with their defaults if relations
+/// are given, which those may read.
+pub(crate) fn arguments(routine: &Routine, defaults: Option<&Relations<'_>>) -> String {
+    listed(routine, false, defaults)
 }
 
 /// The result of a function, as its definition names it.
 pub(crate) fn result(routine: &Routine) -> String {
     if routine.modes.contains('t') {
-        return format!("TABLE({})", listed(routine, true, false));
+        return format!("TABLE({})", listed(routine, true, None));
     }
     match routine.is_set() {
         true => format!("SETOF {}", routine.result()),
@@ -99,32 +108,28 @@ pub(crate) fn sql_body(relations: &Relations<'_>, routine: &Routine) -> Option<S
     match (routine.is_query, routine.atomic) {
         (false, _) => Some(format!("RETURN {}", returned(relations, routine))),
         (true, true) => {
-            let all = statements(&routine.body).unwrap_or_default();
-            let all: String = all.iter().map(|one| format!(" {one};\n")).collect();
+            let all = body_texts(relations, routine).unwrap_or_else(|| {
+                let all = statements(&routine.body).unwrap_or_default().into_iter();
+                all.map(|one| format!(" {one}")).collect()
+            });
+            let all: String = all.iter().map(|one| format!("{one};\n")).collect();
             Some(format!("BEGIN ATOMIC\n{all}END"))
         }
         (true, false) => None,
     }
 }
 
-/// The expression of RETURN as PostgreSQL prints it; as it was written in a macro, or over types
-/// that were created.
+/// The expression of RETURN as PostgreSQL prints it; as it was written in a macro, and where that
+/// has a form of its own.
 fn returned(relations: &Relations<'_>, routine: &Routine) -> String {
-    let columns = routine.parameters.iter().map(|parameter| {
-        let ty = formatted(parameter.ty.as_deref()?)?;
-        Some((parameter.name.clone().unwrap_or_default(), ty))
-    });
-    let columns: Option<Vec<(String, Type)>> = columns.collect();
-    match (columns, routine.returns.as_deref().and_then(formatted)) {
-        (Some(columns), Some(ty)) => deparsed(relations, &routine.body, &columns, Some(&ty)),
-        _ => routine.body.clone(),
-    }
+    let shown = body_texts(relations, routine).and_then(|mut all| all.pop());
+    shown.unwrap_or_else(|| routine.body.clone())
 }
 
 /// The statement that would make a function.
 pub(crate) fn definition(relations: &Relations<'_>, schema: &str, routine: &Routine) -> String {
     let name = format!("{}.{}", quoted(shown_schema(schema)), quoted(&routine.name));
-    let arguments = arguments(routine, true);
+    let arguments = arguments(routine, Some(relations));
     let returns = result(routine);
     let language = &routine.language;
     let head = format!("CREATE OR REPLACE FUNCTION {name}({arguments})\n RETURNS {returns}\n");
@@ -232,9 +237,9 @@ pub(super) fn fill(relations: &Relations<'_>, facts: &mut Facts) {
             let names = arguments.iter().map(|one| one.name.to_owned());
             facts.also("proargnames", names.collect::<Vec<_>>().into());
         }
-        let defaults = arguments.iter().filter_map(|one| one.default);
+        let defaults = arguments.iter();
         let defaults: Vec<String> = defaults
-            .map(|text| deparsed(relations, text, &[], None))
+            .filter_map(|one| default_of(relations, one))
             .collect();
         if !defaults.is_empty() {
             facts.also("proargdefaults", defaults.join(", ").into());

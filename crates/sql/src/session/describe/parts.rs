@@ -42,6 +42,10 @@ pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
         | Type::MacAddr8
         | Type::Range(_)
         | Type::Multirange(_) => (DataType::Utf8View, Some(ty.base().to_string())),
+        // Their values are held as texts are.
+        Type::Varchar(_) | Type::Char(_) | Type::Name if !matches!(ty, Type::Array(_)) => {
+            (held, Some(ty.base().to_string()))
+        }
         _ => (held, None),
     }
 }

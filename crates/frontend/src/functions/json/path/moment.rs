@@ -12,6 +12,9 @@ use crate::functions::Session;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
+/// The last year of dates.
+const LAST_YEAR: i64 = 5_874_897;
+
 /// A date or a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -72,8 +75,8 @@ impl Fields {
             (true, false, _) => Moment::Date(date),
             (false, _, None) => Moment::Time(time),
             (false, _, Some(zone)) => Moment::TimeTz(time, zone),
-            (true, true, None) => Moment::Stamp(date * DAY + time),
-            (true, true, Some(zone)) => Moment::StampTz(date * DAY + time, zone),
+            (true, true, None) => Moment::Stamp(stamp(date, time)?),
+            (true, true, Some(zone)) => Moment::StampTz(stamp(date, time)?, zone),
         })
     }
 
@@ -89,7 +92,7 @@ impl Fields {
             1..=12 => 31,
             _ => return None,
         };
-        let valid = (1..=length).contains(&day) && year < 290_000;
+        let valid = (1..=length).contains(&day) && year <= LAST_YEAR;
         valid.then(|| days_of(year, month, day))
     }
 
@@ -110,6 +113,17 @@ impl Fields {
         let seconds = (hour * 60 + minute) * 60 + second;
         valid.then(|| seconds * 1_000_000 + self.micros.unwrap_or(0))
     }
+}
+
+/// Microseconds since 1970-01-01 of a time of a day; none if timestamps end before it.
+fn stamp(days: i64, time: i64) -> Option<i64> {
+    days.checked_mul(DAY)?.checked_add(time)
+}
+
+/// Microseconds since 1970-01-01 of the midnight that a date begins with. Those of dates behind
+/// all timestamps are as many as there can be.
+fn midnight(days: i64) -> i64 {
+    days.saturating_mul(DAY)
 }
 
 /// Days since 1970-01-01 of a date of the proleptic Gregorian calendar.
@@ -169,7 +183,7 @@ fn fraction(text: &mut &str, most: usize) -> Option<i64> {
 }
 
 fn date(text: &mut &str, fields: &mut Fields) -> Option<()> {
-    fields.year = Some(digits(text, 6)?);
+    fields.year = Some(digits(text, 9)?);
     mark(text, '-')?;
     fields.month = Some(digits(text, 2)?);
     mark(text, '-')?;
@@ -485,8 +499,8 @@ pub(super) fn compare(
     let in_utc = |local: i64, zone: i64| local - zone * 1_000_000;
     Ok(Some(match (a, b) {
         (Date(a), Date(b)) => a.cmp(b),
-        (Date(a), Stamp(b)) => (a * DAY).cmp(b),
-        (Stamp(a), Date(b)) => a.cmp(&(b * DAY)),
+        (Date(a), Stamp(b)) => midnight(*a).cmp(b),
+        (Stamp(a), Date(b)) => a.cmp(&midnight(*b)),
         (Stamp(a), Stamp(b)) | (Time(a), Time(b)) => a.cmp(b),
         (StampTz(a, x), StampTz(b, y)) => in_utc(*a, *x).cmp(&in_utc(*b, *y)),
         (TimeTz(a, x), TimeTz(b, y)) => {
@@ -495,7 +509,7 @@ pub(super) fn compare(
         }
         (Date(a), StampTz(b, zone)) => {
             needed("date", "timestamptz")?;
-            local(a * DAY, session).cmp(&in_utc(*b, *zone))
+            local(midnight(*a), session).cmp(&in_utc(*b, *zone))
         }
         (Stamp(a), StampTz(b, zone)) => {
             needed("timestamp", "timestamptz")?;
