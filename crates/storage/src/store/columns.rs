@@ -184,9 +184,9 @@ fn without(schema: &TableSchema, number: usize) -> TableSchema {
     };
     let gone = schema.indexes.iter().filter(|index| is_gone(index));
     let gone: Vec<String> = gone.map(|index| index.name.clone()).collect();
-    schema.keys.retain(|key| {
-        !key.columns.contains(&number) && !(key.of_index && gone.contains(&key.name))
-    });
+    schema
+        .keys
+        .retain(|key| !(key.columns.contains(&number) || key.of_index && gone.contains(&key.name)));
     schema
         .keys
         .iter_mut()
