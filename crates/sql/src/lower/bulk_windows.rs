@@ -52,7 +52,7 @@ enum Shape {
     /// A function without arguments, and its type.
     Rank(WindowFunction, DataType),
     /// One of values.
-    Value(ValueFunction),
+    Value(Box<ValueFunction>),
     Aggregate(Found),
 }
 
@@ -221,7 +221,7 @@ impl Lowering {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Shape::Value(function)))
+        Ok(Some(Shape::Value(Box::new(function))))
     }
 
     /// A value that the bulk engine compares with others of its type, whichever form a NUMERIC
@@ -407,7 +407,7 @@ impl Lowering {
             let value = match call.shape {
                 Shape::Rank(function, kind) => add(function, kind),
                 Shape::Value(function) => {
-                    let (function, kind) = value_function(function, &mut inputs);
+                    let (function, kind) = value_function(*function, &mut inputs);
                     add(function, kind)
                 }
                 Shape::Aggregate(Found::One(native)) => aggregate(native, &mut inputs, &mut add),

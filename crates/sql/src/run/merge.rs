@@ -56,7 +56,7 @@ enum Of {
 }
 
 impl Of {
-    fn of(clause: &MergeClause) -> Of {
+    fn clause(clause: &MergeClause) -> Of {
         match clause.clause_kind {
             MergeClauseKind::Matched => Of::Matched,
             MergeClauseKind::NotMatchedBySource => Of::Target,
@@ -69,8 +69,9 @@ impl Of {
 /// `42601` if a clause comes after one of the same rows that has no condition.
 fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
     for (at, clause) in clauses.iter().enumerate() {
-        let claims =
-            |other: &MergeClause| other.predicate.is_none() && Of::of(other) == Of::of(clause);
+        let claims = |other: &MergeClause| {
+            other.predicate.is_none() && Of::clause(other) == Of::clause(clause)
+        };
         if clauses[..at].iter().any(claims) {
             let message = "unreachable WHEN clause specified after unconditional WHEN clause";
             return Err(Error::new("42601", message));
@@ -138,7 +139,7 @@ impl Run<'_> {
         let mut parts = Vec::with_capacity(merge.clauses.len());
         for clause in &merge.clauses {
             let predicate = clause.predicate.as_ref();
-            let (from, condition) = match Of::of(clause) {
+            let (from, condition) = match Of::clause(clause) {
                 Of::Matched => (
                     format!("{}, {source}", target.from),
                     format!("({on}) AND {}", matched.next(predicate)),

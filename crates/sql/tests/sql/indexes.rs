@@ -390,7 +390,7 @@ fn elements_of_indexes_are_checked() {
 #[test]
 fn the_catalog_tells_indexes_as_they_were_made() {
     let place = tempfile::tempdir().unwrap();
-    let open = || Sql::on(&Database::open(&place.path().join("d")).unwrap());
+    let open = || Sql::on(&Database::open(place.path().join("d")).unwrap());
     let sql = open();
     sql.run(
         "CREATE TABLE t (a INT, b TEXT, c VARCHAR(5), n NAME, d INT);
