@@ -34,7 +34,7 @@ pub struct Plan {
 pub enum Node {
     /// Rows of a table.
     Table(Table),
-    /// Rows that somebody else gives.
+    /// Rows of an operator outside of the plan.
     Feed(Arc<dyn Feed>),
     /// Rows for which a condition is TRUE.
     Filter(Box<Plan>, Expression),
@@ -62,12 +62,12 @@ pub enum Node {
     Shared(Arc<Plan>),
 }
 
-/// Somebody who gives rows.
+/// An operator outside of a plan, whose rows the plan reads.
 pub trait Feed: std::fmt::Debug + Send + Sync {
     /// The next of them; waits until there are some. Several threads ask.
     ///
     /// # Errors
-    /// Whatever whoever makes them has to complain of.
+    /// An error of the operator.
     fn next(&self) -> Result<Option<Batch>>;
 }
 

@@ -22,7 +22,7 @@ use std::time::Instant;
 pub(crate) enum Source<'a> {
     /// Those of a table.
     Scan(Arc<Scan>, &'a Metrics),
-    /// Those that somebody else gives.
+    /// The rows of an operator outside of the plan.
     Feed(&'a dyn Feed, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {
@@ -35,7 +35,7 @@ pub(crate) enum Source<'a> {
     Groups(Mutex<Vec<GroupPart>>, &'a Grouping, &'a Metrics),
     /// Rows in order.
     Sorted(Sorted<'a>),
-    /// Those of windows.
+    /// The rows of windows.
     Windows(Windows<'a>),
     /// Those of several plans, which are run one after the other.
     Plans {

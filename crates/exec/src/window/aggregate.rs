@@ -167,7 +167,7 @@ struct Over<'a> {
 }
 
 impl Over<'_> {
-    /// What is made of the frame of each row.
+    /// A result for the frame of each row.
     #[inline(always)]
     fn each<T>(&self, of: impl Fn(&[Range<usize>]) -> T) -> Vec<T> {
         let rows = self.frames.starts.len();
@@ -288,7 +288,7 @@ impl Over<'_> {
             })
     }
 
-    /// What the rows of each frame come to, where frames only grow.
+    /// The combined state of the rows of each frame, where frames only grow.
     fn growing<S: Copy>(
         &self,
         leaf: impl Fn(usize) -> S,
@@ -310,7 +310,7 @@ impl Over<'_> {
         found
     }
 
-    /// What the rows of each frame come to, from its first row on.
+    /// The combined state of the rows of each frame, by a tree of segments.
     fn by_tree<S: Copy>(
         &self,
         leaf: impl Fn(usize) -> S,

@@ -14,7 +14,7 @@ const ROW: usize = 40;
 /// Bytes of a result of a row, with what it is computed of.
 const RESULT: usize = 32;
 
-/// What the threads share.
+/// The part of collecting that the threads share.
 pub(crate) struct Collector<'a> {
     pub(super) windowing: &'a Windowing,
     /// Where the value of each key is, among the columns or behind them.
@@ -29,7 +29,7 @@ pub(crate) struct Collected {
     pub(super) rows: usize,
     bytes: usize,
     pub(super) held: Reservation,
-    /// What was set aside of each part, once there was no room.
+    /// The writer of each part that is set aside, once there was no room.
     parts: Vec<PartWriter>,
     /// All rows, once there was no room, where there are no parts.
     pub(super) sorted: Option<sort::Collected>,
@@ -57,7 +57,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What a thread begins with.
+    /// The empty collection that a thread begins with.
     pub fn collected(&self, space: &Space) -> Collected {
         Collected {
             batches: Vec::new(),

@@ -39,8 +39,8 @@ use arrow_schema::DataType;
 pub struct Windowing {
     /// Which columns of the input come out.
     pub columns: Vec<usize>,
-    /// What rows are sorted by, all of them: partitions and orders of calls are the first of
-    /// these keys.
+    /// The keys that rows are sorted by: partitions and orders of calls are the first of
+    /// them.
     pub sorting: Sorting,
     /// The calls.
     pub calls: Vec<WindowCall>,
@@ -53,11 +53,11 @@ pub struct WindowCall {
     pub partition: usize,
     /// So many keys behind those are the order.
     pub order: usize,
-    /// What is computed.
+    /// The function.
     pub function: WindowFunction,
     /// Which rows count, of aggregates: the place of a column of truth values.
     pub filter: Option<usize>,
-    /// What functions of frames look at.
+    /// The rows that functions of frames look at.
     pub frame: Frame,
     /// Type of the result.
     pub kind: DataType,
@@ -102,7 +102,7 @@ pub enum WindowFunction {
     },
     /// An aggregate of the frame.
     Aggregate {
-        /// What is computed.
+        /// The aggregate.
         function: Function,
         /// Of which values; of rows where there is none.
         argument: Option<usize>,
@@ -114,7 +114,7 @@ pub enum WindowFunction {
 /// A number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
-    /// The same for every row.
+    /// One number for every row.
     Rows(i64),
     /// The place of a column.
     Column(usize),
@@ -123,17 +123,17 @@ pub enum Shift {
 /// The rows that functions look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What distances count.
+    /// The unit of its distances.
     pub unit: FrameUnit,
     /// Where it starts.
     pub start: FrameBound,
     /// Where it ends.
     pub end: FrameBound,
-    /// What is left out.
+    /// The rows that are left out.
     pub exclude: Exclude,
 }
 
-/// What the distances of a frame count.
+/// The unit of the distances of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameUnit {
     /// Rows.

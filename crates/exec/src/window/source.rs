@@ -37,7 +37,7 @@ enum Rows<'a> {
     Ordered(Mutex<Stream<'a>>),
 }
 
-/// What a thread has for itself: the rows of a part.
+/// The rows of a part, which one thread has for itself.
 pub(crate) enum Own<'a> {
     Sheet(Sheet),
     Stream(Box<Stream<'a>>),

@@ -67,7 +67,7 @@ enum Method {
     Ranked,
     /// The better of it and what was before.
     Better { is_greatest: bool },
-    /// What was before, if there was anything.
+    /// The state before, if there was one.
     Kept,
     /// A sum by a count, with both of what was before added.
     Mean,
@@ -365,7 +365,7 @@ impl<'a> Stream<'a> {
         while !self.ended && new < wanted {
             match self.sorted.next()? {
                 Some((batch, ticket)) => {
-                    // Nobody else takes rows.
+                    // No other thread takes rows.
                     ticket.in_turn(|| Ok(()))?;
                     new += batch.rows;
                     more.push(batch);

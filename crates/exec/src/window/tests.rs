@@ -218,7 +218,7 @@ fn found(plan: &Plan, how: How) -> Result<BTreeMap<i128, Row>> {
     Ok(found)
 }
 
-/// What the calls give, row by row.
+/// The results of the calls, row by row.
 fn expected(rows: &[Row], windowing: &Windowing) -> BTreeMap<i128, Row> {
     let mut sorted = rows.to_vec();
     let by = |a: &Row, b: &Row, key: &SortKey| {
@@ -726,7 +726,7 @@ fn rows_without_room_are_set_aside() {
     assert!(aside > 0);
 }
 
-/// What needs a whole partition that does not fit is refused.
+/// A call that needs a whole partition which does not fit is refused.
 #[test]
 fn one_partition_without_room_is_refused() {
     let rows = rows(12, 60_000, 11, PLAIN);

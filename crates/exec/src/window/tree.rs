@@ -31,7 +31,7 @@ impl<S: Copy> Tree<S> {
         }
     }
 
-    /// What the rows of a range come to, put together from the first on.
+    /// The combined state of the rows of a range, put together from the first on.
     pub fn of(&self, range: std::ops::Range<usize>, nothing: S, both: impl Fn(S, S) -> S) -> S {
         let (mut from, mut to) = (range.start + self.leaves, range.end + self.leaves);
         let (mut before, mut behind) = (nothing, nothing);

@@ -55,7 +55,7 @@ pub(super) fn narrowed(input: Converted, expressions: &[Expression]) -> (Convert
         distinct: kept,
         sampled,
     };
-    // Nobody asks for the place of a column that is left out.
+    // The place of a column that is left out is not asked for.
     let places = places.into_iter().map(Option::unwrap_or_default);
     (converted, places.collect())
 }
@@ -95,7 +95,7 @@ fn without(mut plan: Plan, read: &[bool]) -> (Plan, Vec<Option<usize>>) {
     }
 }
 
-/// Those of some values that have a place.
+/// The values that have a place.
 fn kept<T>(values: Vec<T>, places: &[Option<usize>]) -> Vec<T> {
     let numbered = values.into_iter().zip(places);
     let kept = numbered.filter(|(_, place)| place.is_some());

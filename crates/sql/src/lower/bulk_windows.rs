@@ -95,7 +95,7 @@ struct Inputs(Vec<Expr>);
 impl Inputs {
     /// The place of a value.
     fn place(&mut self, value: Expr) -> usize {
-        // What differs each time is not computed once for two.
+        // A volatile value is not computed once for two places.
         let is_steady = !value.is_volatile();
         let known = self.0.iter().position(|known| is_steady && *known == value);
         known.unwrap_or_else(|| {

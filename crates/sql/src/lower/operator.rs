@@ -61,7 +61,7 @@ pub(super) trait Operator: fmt::Debug + Send + Sync + 'static {
         String::new()
     }
 
-    /// What it computes, where that is functions over windows which the bulk engine knows.
+    /// Its functions over windows, if it computes such and the bulk engine knows them.
     fn windowing(&self) -> Option<&Windowing> {
         None
     }
@@ -190,8 +190,7 @@ pub(super) fn over(
     })
 }
 
-/// What a node computes and its input, where that is functions over windows which the bulk
-/// engine knows.
+/// The functions over windows of a node, if the bulk engine knows them, and the node's input.
 pub(crate) fn bulk_window(plan: &LogicalPlan) -> Option<(&Windowing, &LogicalPlan)> {
     let LogicalPlan::Extension(extension) = plan else {
         return None;

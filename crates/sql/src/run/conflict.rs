@@ -223,7 +223,7 @@ impl Run<'_> {
         Ok(changes)
     }
 
-    /// What DO UPDATE sets; nothing for DO NOTHING.
+    /// The assignments of DO UPDATE; none for DO NOTHING.
     fn set_by(&self, table: &Table, alias: &str, conflict: &Conflict<'_>) -> Result<Vec<Assigned>> {
         let Some(update) = conflict.update else {
             return Ok(Vec::new());

@@ -25,7 +25,7 @@ use crate::types::{column_type_of_type, declared_of_type};
 pub(super) struct Over {
     pub(super) schema: TableSchema,
     pub(super) columns: Vec<usize>,
-    /// What the statement says besides.
+    /// The clauses that change nothing in blocks.
     pub(super) form: IndexForm,
 }
 

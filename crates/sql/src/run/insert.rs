@@ -159,7 +159,7 @@ impl Run<'_> {
         self.told_of(target, &written, rows).await
     }
 
-    /// What RETURNING tells of the rows that an INSERT wrote, else its tag.
+    /// The outcome of an INSERT that wrote rows: RETURNING over them, else its tag.
     async fn told_of(
         &self,
         target: &Target<'_>,

@@ -43,7 +43,7 @@ struct Kept {
     journal: Vec<Change>,
     /// The schemas of `search_path`, if it is not the one that sessions begin with.
     path: Option<Arc<[String]>>,
-    /// What the path says of temporary relations.
+    /// The place of temporary relations in the path.
     temporary: OfTemporary,
     /// Settings kept elsewhere that are to be set.
     pending: Vec<Setting>,
@@ -300,7 +300,7 @@ impl ClientSettings {
         self.kept.lock().path.clone()
     }
 
-    /// What the path says of temporary relations.
+    /// The place of temporary relations in the path.
     pub(crate) fn of_temporary(&self) -> OfTemporary {
         self.kept.lock().temporary.clone()
     }

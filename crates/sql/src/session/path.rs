@@ -73,7 +73,7 @@ pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
     (names != ["main"] && names != ["$user", "main"]).then_some(names)
 }
 
-/// What a path says of temporary relations.
+/// The place of temporary relations in a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OfTemporary {
     /// The schemas before them, in which names are looked up first.

@@ -130,7 +130,7 @@ fn temporary_tables_are_looked_up_where_the_path_has_them() {
     assert_eq!(sql.one("SELECT count(*) FROM public.t"), "2");
     sql.run("DROP TABLE t");
     assert_eq!(sql.one("SELECT * FROM t"), "temp");
-    // What is new is temporary where the path begins with their schema.
+    // A new relation is temporary where the path begins with their schema.
     sql.run("SET search_path = pg_temp, public");
     sql.run("CREATE TABLE u (a INT); CREATE VIEW w AS SELECT 1 AS a; CREATE SEQUENCE n");
     assert_eq!(

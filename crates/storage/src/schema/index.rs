@@ -70,13 +70,13 @@ pub struct IndexDefinition {
     pub kind: IndexKind,
     /// Positions in [`TableSchema::columns`](super::TableSchema::columns).
     pub columns: Vec<usize>,
-    /// What its statement says besides, if anything.
+    /// The clauses of its statement that change nothing in blocks.
     #[serde(default, skip_serializing_if = "IndexForm::is_plain")]
     pub form: IndexForm,
 }
 
-/// What CREATE INDEX says that changes nothing in blocks: they are read in any order, and hold all
-/// columns. The catalog tells it.
+/// The clauses of CREATE INDEX that change nothing in blocks, which are read in any order and
+/// hold all columns. The catalog tells them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexForm {
     /// How the columns are written, in their order; none if all are in the usual form.

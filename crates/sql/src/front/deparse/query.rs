@@ -27,7 +27,7 @@ use crate::plan::expression::parse_expr;
 type Columns = Vec<(String, Type)>;
 
 impl Reader<'_> {
-    /// What `(row).*` stands for: the columns of a relation, or the fields of a value.
+    /// The columns of a relation or the fields of a value, for which `(row).*` stands.
     fn fields_of(&self, row: &Expr, names: &Namespace) -> Option<Vec<(String, Node, Type)>> {
         let mut row = row;
         while let Expr::Nested(inner) = row {

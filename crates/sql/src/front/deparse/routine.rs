@@ -66,7 +66,7 @@ fn shown(relations: &Relations<'_>, routine: &Routine) -> Option<Vec<String>> {
     print(true)
 }
 
-/// What a body sees of the parameters.
+/// The names of parameters that a body sees.
 fn parameters(function: &SqlFunction) -> Option<Namespace> {
     let (mut named, mut all) = (Vec::new(), Vec::new());
     for (place, parameter) in function.parameters.iter().enumerate() {

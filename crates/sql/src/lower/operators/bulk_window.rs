@@ -75,7 +75,7 @@ impl Operator for BulkWindow {
         let rows = crate::engine::stream(Arc::new(plan), Arc::clone(&run.schema), &run.context)?;
         let feeding = async move {
             while let Some(batch) = input.next().await {
-                // Nobody waits for rows when the work has failed.
+                // No reader waits for rows when the work has failed.
                 if sender.send(batch).await.is_err() {
                     break;
                 }

@@ -175,7 +175,7 @@ pub(super) fn class_called(name: &str, ty: i64) -> Option<i64> {
 
 /// Whether a class is that which an ordered index over values of a type has by itself.
 pub(super) fn is_usual(name: &str, ty: i64) -> bool {
-    // Those of created types and of arrays have one class.
+    // Created types and arrays have one class.
     let usual = class_of(ty);
     usual == 0 || class_called(name, ty) == Some(usual)
 }

@@ -120,8 +120,8 @@ fn stamp(days: i64, time: i64) -> Option<i64> {
     days.checked_mul(DAY)?.checked_add(time)
 }
 
-/// Microseconds since 1970-01-01 of the midnight that a date begins with. Those of dates behind
-/// all timestamps are as many as there can be.
+/// Microseconds since 1970-01-01 of the midnight that a date begins with. Dates behind all
+/// timestamps have as many as there can be.
 fn midnight(days: i64) -> i64 {
     days.saturating_mul(DAY)
 }
