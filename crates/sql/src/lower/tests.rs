@@ -23,6 +23,7 @@ use freestone_frontend::{Position, reference, syntax};
 use super::{Handle, Surroundings, lowered, lowered_within};
 use crate::engine::planned;
 use crate::error::{Error, Result};
+use crate::memory::Broker;
 
 /// Tables in memory, and what runs over them.
 struct World {
@@ -72,10 +73,11 @@ type Answer = std::result::Result<Vec<String>, String>;
 
 impl World {
     fn new() -> Self {
+        let memory = Broker::new(&freestone_storage::Store::in_memory());
         Self {
             tables: RefCell::default(),
             session: Arc::new(Session::default()),
-            state: crate::session::template(None),
+            state: crate::session::template(Some(memory)),
         }
     }
 
