@@ -1,4 +1,5 @@
-//! Rows as they come: kept by each thread, or set aside by the hash of their partition.
+//! The input of windows. Each thread keeps its rows in memory, or spills them by the hash of
+//! their partition.
 
 use super::Windowing;
 use crate::Result;
@@ -29,7 +30,7 @@ pub(crate) struct Collected {
     pub(super) rows: usize,
     bytes: usize,
     pub(super) held: Reservation,
-    /// The writer of each part that is set aside, once there was no room.
+    /// A spill file for each part, once the rows do not fit into memory.
     parts: Vec<PartWriter>,
     /// All rows, once there was no room, where there are no parts.
     pub(super) sorted: Option<sort::Collected>,
@@ -117,7 +118,7 @@ impl<'a> Collector<'a> {
         Sorter::new(&self.windowing.sorting, self.width)
     }
 
-    /// Gives the rows of a thread to the sort, which sets aside what finds no room.
+    /// Gives the rows of a thread to the sort, which spills the rows that do not fit.
     pub(super) fn sort(&self, rows: &mut Collected, space: &Space) -> Result<()> {
         let sorter = self.sorter();
         let sorted = rows.sorted.get_or_insert_with(|| sorter.collected(space));
@@ -130,7 +131,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Sets all rows of a thread aside, and those that are to come.
+    /// Spills the rows of a thread; the rows that come later are spilled, too.
     fn begin_parts(&self, rows: &mut Collected, space: &Space) -> Result<()> {
         rows.parts.resize_with(PARTS, PartWriter::default);
         for batch in std::mem::take(&mut rows.batches) {

@@ -5,8 +5,8 @@
 //! | rows | way |
 //! |---|---|
 //! | in memory | one sort; pieces of whole partitions are computed side by side |
-//! | without room | set aside by the hash of the partition; each part is sorted for itself |
-//! | a partition without room | sorted on disk, and computed as rows come (`stream`) |
+//! | more than memory | spilled by the hash of the partition; each part is sorted alone |
+//! | a partition larger than memory | sorted on disk, and computed as rows come (`stream`) |
 //!
 //! A call is computed for a piece as a whole. Ends of frames only move forward, so that two
 //! pointers find them. Sums of integers and decimals are differences of running sums, and so

@@ -43,7 +43,7 @@ pub(crate) enum Own<'a> {
     Stream(Box<Stream<'a>>),
 }
 
-/// Rows that were set aside, with all of their partitions.
+/// Spilled rows, in parts that hold whole partitions.
 pub(super) struct Part {
     /// The bits of the hash that tell them apart.
     level: u32,
