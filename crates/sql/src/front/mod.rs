@@ -29,7 +29,7 @@ use freestone_frontend::types::Type;
 
 use crate::advisor::Record;
 use crate::error::{Error, Result};
-use crate::keyed::{self, Form, KeyPlan, Seen};
+use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::relations::Relations;
 use crate::session::{OwnOptions, Requests};
@@ -172,11 +172,16 @@ fn found_as(
 }
 
 /// A query over the names in sight with its parameters, bound; `None` if its rows are not found by
-/// keys, or its plan would be another one at another time.
+/// keys, or its plan would be another one at another time. With a change its rows are in the form
+/// that storage takes, of some names and types.
 ///
 /// # Errors
 /// Whatever is wrong with it.
-pub(crate) fn bound_by_keys(relations: &Relations<'_>, ast: &Ast) -> Result<Option<keyed::Bound>> {
+pub(crate) fn bound_by_keys(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    into: Option<(KeyChange, &[(String, Type)])>,
+) -> Result<Option<keyed::Bound>> {
     let Ast::Query(query) = ast else {
         return Ok(None);
     };
@@ -186,7 +191,11 @@ pub(crate) fn bound_by_keys(relations: &Relations<'_>, ast: &Ast) -> Result<Opti
     with_room(relations, || {
         let session = Arc::new(session_of(relations));
         let names = Names::new(relations);
-        let bound = Binder::new(&names, &session).query_into(query, &[])?;
+        let (change, targets) = match &into {
+            Some((change, targets)) => (Some(change), *targets),
+            None => (None, [].as_slice()),
+        };
+        let bound = Binder::new(&names, &session).query_into(query, targets)?;
         let types = bound.parameters.iter().cloned().collect::<Option<Vec<_>>>();
         let (Some(types), true) = (types, lower::is_immutable(&bound.plan)) else {
             return Ok(None);
@@ -206,6 +215,11 @@ pub(crate) fn bound_by_keys(relations: &Relations<'_>, ast: &Ast) -> Result<Opti
             types,
             settings: around.session.as_ref().clone(),
             record: relations.state.config().get_extension::<Record>(),
+            form: match change {
+                Some(_) => Form::Stored,
+                None => Form::Shown,
+            },
+            change: change.cloned(),
         }))
     })
 }

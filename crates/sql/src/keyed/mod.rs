@@ -42,7 +42,7 @@ use crate::error::Result;
 use crate::lower::{shown_batch, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
 
-pub(crate) use query::{Bound, KeyQuery, Keyed};
+pub(crate) use query::{Bound, KeyChange, KeyQuery, Keyed};
 
 /// Most rows that all look-ups of a query may find.
 const MOST_ROWS: usize = 1_000;

@@ -1,4 +1,4 @@
-//! Queries by keys that are bound once and run with other values each time.
+//! Queries and changes by keys that are bound once and run with other values each time.
 //!
 //! Binding and rewriting such a query takes many times as long as finding its rows. A prepared
 //! statement keeps the plan with its parameters in it:
@@ -9,6 +9,8 @@
 //! bound once    district by ($1, $2)
 //! each run      the values of $1 and $2 as BIGINT, one look-up
 //! ```
+//!
+//! UPDATE and DELETE keep the query for the ids and the new values of the rows that they change.
 //!
 //! A plan is kept only if all its functions are immutable. It serves one session until a setting
 //! or the catalog changes. A value that is not of its parameter's type, such as a number beyond
@@ -29,6 +31,7 @@ use freestone_storage::{Catalog, Snapshot};
 use super::{Form, KeyPlan, Seen};
 use crate::advisor::Record;
 use crate::error::Result;
+use crate::names::Name;
 use crate::parameter::Parameter;
 use crate::session::{ClientSettings, PlannedFor, Session};
 
@@ -55,6 +58,23 @@ pub(crate) struct Bound {
     pub(crate) settings: Settings,
     /// Where uses of indexes are noted.
     pub(crate) record: Option<Arc<Record>>,
+    /// The form of its rows.
+    pub(crate) form: Form,
+    /// The rows that it is for, if a statement changes them.
+    pub(crate) change: Option<KeyChange>,
+}
+
+/// An UPDATE or a DELETE whose rows are found by keys.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyChange {
+    /// The table.
+    pub(crate) name: Name,
+    /// The name by which the statement calls it.
+    pub(crate) called: String,
+    /// The columns that get values; none for DELETE.
+    pub(crate) columns: Vec<usize>,
+    /// Whether a row may be found several times, of which the first counts.
+    pub(crate) is_joined: bool,
 }
 
 impl std::fmt::Debug for Bound {
@@ -109,6 +129,11 @@ impl KeyQuery {
 }
 
 impl Keyed<'_> {
+    /// The change that its rows are for.
+    pub(crate) fn change(&self) -> Option<&KeyChange> {
+        self.query.bound.as_ref()?.change.as_ref()
+    }
+
     /// The rows that a snapshot sees; `None` if they have to be found in another way.
     ///
     /// # Errors
@@ -127,7 +152,7 @@ impl Keyed<'_> {
             session: &bound.settings,
             record: bound.record.as_deref(),
         };
-        bound.plan.rows(&seen, &self.values, Form::Shown)
+        bound.plan.rows(&seen, &self.values, bound.form)
     }
 }
 

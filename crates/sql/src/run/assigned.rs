@@ -8,15 +8,16 @@ use freestone_storage::{Catalog, Column, Table};
 use std::collections::HashSet;
 
 use super::change::Changed;
-use super::elements::{are_assigned, assigned_to, column_of, named, without_table};
+use super::compose;
+use super::elements::{are_assigned, assigned_to, named, without_table};
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::{Name, fold, quoted};
+use crate::names::{Name, fold};
 use crate::plan::calls::Gives;
-use crate::plan::expression::printed;
+use crate::plan::expression::parse_expr;
 use crate::plan::updatable::{Command, Through};
 
 /// What a statement does with a column of a row.
@@ -24,7 +25,7 @@ pub(super) enum Assigned {
     /// Nothing.
     Same,
     /// It gets the value of this expression.
-    Value(String),
+    Value(Expr),
 }
 
 /// The columns that get values.
@@ -75,7 +76,7 @@ pub(super) fn assigned_columns(
                     // Another assignment of the whole column.
                     Some(_) => given.push((name, value)),
                     None => {
-                        let base = column_of(called, &name)?;
+                        let base = compose::column(&compose::exact(called), &name);
                         given.push((name, assigned_to(&base, &value)));
                     }
                 }
@@ -151,13 +152,14 @@ pub(super) fn assigned_columns(
                     }
                     None => default_of(catalog, column).map(str::to_owned),
                 };
-                Ok(Assigned::Value(
-                    default.unwrap_or_else(|| "NULL".to_owned()),
-                ))
+                Ok(Assigned::Value(match default {
+                    Some(text) => parse_expr(&text)?,
+                    None => compose::null(),
+                }))
             }
             Some(place) => {
                 must_not_be_always(column)?;
-                Ok(Assigned::Value(printed(&given[place].1)))
+                Ok(Assigned::Value(given[place].1.clone()))
             }
         }
     });
@@ -216,22 +218,23 @@ fn column_of_query(query: &Query, place: usize, count: usize) -> Result<Expr> {
 }
 
 /// An expression for each column of the table: the assigned one, or the column itself.
-pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]) -> Vec<String> {
+pub(super) fn new_values(
+    table: &Table,
+    changed: &Changed,
+    assigned: &[Assigned],
+) -> Vec<SelectItem> {
     let columns = table.schema.columns.iter().zip(assigned);
     columns.map(|column| new_value(changed, column)).collect()
 }
 
 /// The same for one column.
-pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
+pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> SelectItem {
     let value = match assigned {
-        Assigned::Same => {
-            let name = match &changed.through {
-                Some(through) => quoted(&through.in_sight(&column.name)),
-                None => quoted(&column.name),
-            };
-            format!("{}.{name}", changed.alias)
-        }
-        Assigned::Value(text) => text.clone(),
+        Assigned::Same => match &changed.through {
+            Some(through) => compose::column(&changed.alias, &through.in_sight(&column.name)),
+            None => compose::column(&changed.alias, &column.name),
+        },
+        Assigned::Value(value) => value.clone(),
     };
-    format!("({value}) AS {}", quoted(&column.name))
+    compose::named(value, &column.name)
 }

@@ -17,8 +17,8 @@ use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table}
 use parking_lot::Mutex;
 
 use super::Run;
-use super::assigned::{Assigned, given, new_value};
-use super::change::{Changed, Wanted, select, targets};
+use super::assigned::{given, new_value};
+use super::change::{Understood, Wanted, select, targets};
 use super::changes::row_ids;
 use crate::advisor::Watching;
 use crate::error::{Error, Result};
@@ -56,11 +56,15 @@ impl Run<'_> {
     /// returns their number.
     pub(super) async fn update_columns(
         &self,
-        changed: &Changed,
-        table: &Arc<Table>,
-        assigned: &[Assigned],
+        understood: &Understood<'_>,
         statement: &Update,
     ) -> Result<Option<u64>> {
+        let Understood {
+            changed,
+            table,
+            assigned,
+            ..
+        } = understood;
         let columns = given(assigned);
         if self.is_of_parts() || table.rows() < ROWS || !can_be_laid_over(table, &columns) {
             return Ok(None);
@@ -69,11 +73,10 @@ impl Run<'_> {
             let column = (&table.schema.columns[*column], &assigned[*column]);
             new_value(changed, column)
         });
-        let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
-        let query = select(changed, &values, Vec::new(), selection);
         let into = columns.iter().map(|column| &table.schema.columns[*column]);
         let into = targets(&self.snapshot, into);
-        let batches = match self.found_for_change(changed, &query, &into).await? {
+        let query = select(changed, values.collect(), &[], understood.selection, into)?;
+        let batches = match self.found_for_change(changed, &query).await? {
             Wanted::Plan(plan) => {
                 let watching = self.watched(&plan, statement);
                 let parts = collect_partitioned(plan, self.session.task_context()).await?;

@@ -1,50 +1,138 @@
-//! Prepared queries whose rows are found by keys.
+//! Prepared statements whose rows are found by keys.
 
-use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
+use std::ops::ControlFlow;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, Statement as Ast};
+use freestone_frontend::syntax::walk::visit_expressions;
 
 use super::Run;
+use super::assigned::given;
+use super::change::{RowQuery, Understood};
+use super::changes::{Changes, first_of_each};
 use super::locking::locks;
-use crate::error::Result;
+use super::returning::asks;
+use crate::error::{Error, Result};
 use crate::front;
-use crate::keyed::KeyQuery;
+use crate::keyed::{Bound, KeyChange, KeyQuery};
+use crate::parameter;
+use crate::plan::updatable::Command;
 use crate::session::{Outcome, PreparedKeys, Session};
 use crate::statement::changing_query;
 
-/// A query with parameters as the session sees it now; `None` if nothing can be said of it, as
-/// in a transaction that failed.
+/// A statement with parameters as the session sees it now; `None` if nothing can be said of it,
+/// as in a transaction that failed.
 pub(crate) async fn bound_by_keys(session: &Session, ast: &Ast) -> Option<KeyQuery> {
     let run = Run::planning(session).ok()?;
+    // The statement reports its errors when it runs.
     let bound = match ast {
+        ast if locks(ast) && !matches!(ast, Ast::Query(_)) => None,
         Ast::Query(query) if changing_query(ast).is_none() => {
-            // The statement reports its errors when it runs.
             run.bound_by_keys(ast, query).await.ok().flatten()
         }
+        Ast::Update(update) => run.bound_as(run.understood_update(update)).await,
+        Ast::Delete(delete) => run.bound_as(run.understood_delete(delete)).await,
         _ => None,
     };
     Some(KeyQuery::new(session, &run.snapshot, bound))
 }
 
+/// Whether a list needs nothing but the row that is changed.
+fn is_of_row(list: Option<&[SelectItem]>) -> bool {
+    let Some(list) = list else {
+        return true;
+    };
+    let has_parameter = |item: &SelectItem| {
+        let found = visit_expressions(item, |part: &Expr| match parameter::number_of(part) {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        });
+        found.is_break()
+    };
+    !asks(Some(list)) && !list.iter().any(has_parameter)
+}
+
 impl Run<'_> {
-    async fn bound_by_keys(&self, ast: &Ast, query: &Query) -> Result<Option<crate::keyed::Bound>> {
+    async fn bound_by_keys(&self, ast: &Ast, query: &Query) -> Result<Option<Bound>> {
         if !locks(ast) {
-            return front::bound_by_keys(&self.relations(ast).await?, ast);
+            return front::bound_by_keys(&self.relations(ast).await?, ast, None);
         }
         let Some((ast, locked)) = self.with_row_ids(query)? else {
             return Ok(None);
         };
         let mut relations = self.relations(&ast).await?;
         relations.locked = locked;
-        front::bound_by_keys(&relations, &ast)
+        front::bound_by_keys(&relations, &ast, None)
     }
 
-    /// Finds the rows of a query, or runs it in another way if there are too many.
+    async fn bound_as(&self, understood: Result<Understood<'_>>) -> Option<Bound> {
+        self.bound_change(understood.ok()?).await.ok().flatten()
+    }
+
+    async fn bound_change(&self, understood: Understood<'_>) -> Result<Option<Bound>> {
+        let Understood {
+            changed,
+            table,
+            others,
+            returning,
+            ..
+        } = &understood;
+        let is_plain = is_of_row(*returning) && (others.is_empty() || returning.is_none());
+        if !is_plain || changed.through.is_some() || table.schema.partitioned.is_some() {
+            return Ok(None);
+        }
+        let RowQuery { query, into, .. } = understood.query(&self.snapshot, &[])?;
+        let ast = Ast::Query(Box::new(query));
+        let mut relations = self.relations(&ast).await?;
+        relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
+        let change = KeyChange {
+            name: changed.name.clone(),
+            called: changed.called.clone(),
+            columns: given(&understood.assigned),
+            is_joined: !others.is_empty(),
+        };
+        front::bound_by_keys(&relations, &ast, Some((change, &into)))
+    }
+
+    /// Changes rows that were found.
+    async fn change_found(
+        &self,
+        change: &KeyChange,
+        command: Command,
+        rows: RecordBatch,
+        returning: Option<&[SelectItem]>,
+    ) -> Result<Outcome> {
+        let table = self.stored_table(&change.name)?;
+        let rows = match change.is_joined {
+            true => first_of_each(vec![rows])?,
+            false => vec![rows],
+        };
+        let changes = Changes::of(command, rows, change.columns.clone());
+        let of = (table.as_ref(), change.called.as_str(), None);
+        self.carried_out(of, (command, &changes), returning, (&[], &[]))
+            .await
+    }
+
+    /// Finds the rows of a statement and does with them as it says, or runs it in another way if
+    /// there are too many.
     pub(super) async fn by_keys(&self, keys: &PreparedKeys<'_>, ast: &Ast) -> Result<Outcome> {
         let Some(rows) = keys.keyed.rows(&self.snapshot)? else {
             return Box::pin(self.planned_by_kind(&keys.ast()?)).await;
         };
-        match ast {
-            Ast::Query(query) if !query.locks.is_empty() => self.locked_rows(query, rows).await,
-            _ => Outcome::batch(rows),
+        match (ast, keys.keyed.change()) {
+            (Ast::Query(query), _) if !query.locks.is_empty() => {
+                self.locked_rows(query, rows).await
+            }
+            (Ast::Query(_), _) => Outcome::batch(rows),
+            (Ast::Update(update), Some(change)) => {
+                let list = update.returning.as_deref();
+                self.change_found(change, Command::Update, rows, list).await
+            }
+            (Ast::Delete(delete), Some(change)) => {
+                let list = delete.returning.as_deref();
+                self.change_found(change, Command::Delete, rows, list).await
+            }
+            _ => Err(Error::internal("rows by keys of another statement")),
         }
     }
 }

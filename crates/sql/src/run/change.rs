@@ -9,12 +9,11 @@ use std::fmt::Display;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
-    UpdateTableFromKind,
+    Delete, Expr, FromTable, Ident, Query, SelectItem, Statement as Ast, TableFactor,
+    TableWithJoins, Update, UpdateTableFromKind,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
@@ -22,31 +21,39 @@ use freestone_storage::{Catalog, Column, Table};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
-use super::changes::{Applied, Changes, first_of_each, row_ids_in, without_ids};
-use super::partitioned::{ask_for_table, is_for_ids, with_whole_ids};
+use super::changes::{Applied, Changes, first_of_each, row_ids_in};
+use super::compose;
+use super::partitioned::{ask_for_table, with_whole_ids};
 use super::returning::{Other, asks};
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::ingest::nullable;
-use crate::names::{Name, fold, quoted, table_name};
-use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::names::{Name, fold, table_name};
 use crate::plan::pg_catalog::TABLE;
 use crate::plan::updatable::{Command, Through};
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
-use crate::statement::parse_one;
 
 /// The table that a statement changes.
 pub(super) struct Changed {
     pub(super) name: Name,
-    /// What the statement calls it, as written there.
-    pub(super) alias: String,
+    /// The name by which the statement calls it.
+    pub(super) alias: Ident,
     /// The same, folded.
     pub(super) called: String,
     /// As it is to stand in FROM.
-    pub(super) from: String,
+    pub(super) from: TableFactor,
     /// The views over the table by which it is changed.
     pub(super) through: Option<Arc<Through>>,
+}
+
+/// A query for the rows that a statement changes.
+pub(super) struct RowQuery {
+    pub(super) query: Query,
+    /// Whether its first column has their ids; new rows of MERGE have none.
+    pub(super) has_ids: bool,
+    /// Names and types of the columns that its columns are stored in; none for ids alone.
+    pub(super) into: Vec<(String, Type)>,
 }
 
 /// How the rows that a statement changes are found.
@@ -76,22 +83,78 @@ impl Changed {
             )));
         }
         let full = table_name(name)?;
-        let (alias, called) = match alias {
-            Some(alias) => (quoted(&fold(&alias.name)), fold(&alias.name)),
-            None => (quoted(&full.name), full.name.clone()),
+        let called = match alias {
+            Some(alias) => fold(&alias.name),
+            None => full.name.clone(),
         };
         Ok(Changed {
-            alias,
+            alias: compose::exact(&called),
             called,
-            from: printed(&written.relation),
+            from: written.relation.clone(),
             through: None,
             name: full,
         })
     }
 }
 
+/// An UPDATE or a DELETE whose names are found.
+pub(super) struct Understood<'a> {
+    pub(super) changed: Changed,
+    pub(super) table: Arc<Table>,
+    /// What happens to each column; nothing for DELETE.
+    pub(super) assigned: Vec<Assigned>,
+    /// The other tables of the statement.
+    pub(super) others: &'a [TableWithJoins],
+    pub(super) selection: Option<&'a Expr>,
+    pub(super) returning: Option<&'a [SelectItem]>,
+}
+
+impl Understood<'_> {
+    /// The query for the rows that are changed, with columns of the other tables behind.
+    ///
+    /// # Errors
+    /// As [`select`].
+    pub(super) fn query(&self, catalog: &Catalog, beside: &[Other]) -> Result<RowQuery> {
+        let mut values = match self.assigned.is_empty() {
+            true => Vec::new(),
+            false => new_values(&self.table, &self.changed, &self.assigned),
+        };
+        let columns = match values.len() {
+            0 => [].as_slice(),
+            _ => &self.table.schema.columns,
+        };
+        values.extend(beside.iter().map(Other::list));
+        let mut into = Vec::new();
+        if !values.is_empty() {
+            into = targets(catalog, columns);
+            let beside = beside.iter().flat_map(|other| other.columns.iter());
+            into.extend(beside.cloned());
+        }
+        select(&self.changed, values, self.others, self.selection, into)
+    }
+
+    /// How many columns of the query are those of the table and the ids of its rows.
+    fn own(&self) -> usize {
+        1 + self.assigned.len()
+    }
+
+    fn command(&self) -> Command {
+        match self.assigned.is_empty() {
+            true => Command::Delete,
+            false => Command::Update,
+        }
+    }
+
+    /// The rows that a query found, as changes.
+    fn changes(&self, found: Vec<RecordBatch>) -> Changes {
+        Changes::of(self.command(), found, given(&self.assigned))
+    }
+}
+
 impl Run<'_> {
-    pub(super) async fn delete(&self, delete: &Delete) -> Result<Outcome> {
+    /// # Errors
+    /// `0A000` for clauses that are not done; those of names.
+    pub(super) fn understood_delete<'a>(&self, delete: &'a Delete) -> Result<Understood<'a>> {
         refuse(&[
             (!delete.tables.is_empty(), "DELETE of several tables"),
             (!delete.order_by.is_empty(), "DELETE with ORDER BY"),
@@ -106,53 +169,19 @@ impl Run<'_> {
         };
         let mut changed = Changed::of(written, "DELETE")?;
         let table = self.table_to_change(&mut changed, Command::Delete)?;
-        let using: &[TableWithJoins] = delete.using.as_deref().unwrap_or_default();
-        let others: Vec<String> = using.iter().map(printed).collect();
-        let beside = match delete.returning.is_some() {
-            true => self.others(using).await?,
-            false => Vec::new(),
-        };
-        let selection = delete.selection.as_ref();
-        let mut found = self.known_rows(&changed, &table, &others, selection)?;
-        let mut with = Vec::new();
-        if found.is_none() {
-            let lists: Vec<String> = beside.iter().map(Other::list).collect();
-            let query = select(&changed, &lists, others, selection);
-            let into = match beside.is_empty() {
-                true => Vec::new(),
-                false => with_others(targets(&self.snapshot, []), &beside),
-            };
-            let rows = self.rows_to_change(&changed, &query, &into, delete).await?;
-            let rows = self.unchanged(&table, first_of_each(rows)?)?;
-            with = parts(&rows, 1..)?;
-            found = Some(parts(&rows, ..1)?);
-        }
-        let changes = Changes {
-            deleted: found.unwrap_or_default(),
-            ..Changes::default()
-        };
-        let list = delete.returning.as_deref();
-        let mut before = Vec::new();
-        if list.is_some() {
-            for batch in &changes.deleted {
-                before.push(self.rows_of(&table, batch.column(0))?);
-            }
-        }
-        let rows = self.apply(&table, &changes)?.rows;
-        let tag = format!("DELETE {rows}");
-        let through = changed.through.as_deref();
-        if let Some(list) = list
-            && (asks(Some(list)) || !beside.is_empty() || through.is_some())
-        {
-            let of = (table.as_ref(), changed.called.as_str(), through);
-            return self
-                .returned_beside(of, list, &before, (&beside, &with))
-                .await;
-        }
-        self.returned(&table, &changed.called, list, &before, tag, rows)
+        Ok(Understood {
+            changed,
+            table,
+            assigned: Vec::new(),
+            others: delete.using.as_deref().unwrap_or_default(),
+            selection: delete.selection.as_ref(),
+            returning: delete.returning.as_deref(),
+        })
     }
 
-    pub(super) async fn update(&self, update: &Update) -> Result<Outcome> {
+    /// # Errors
+    /// As [`Run::understood_delete`].
+    pub(super) fn understood_update<'a>(&self, update: &'a Update) -> Result<Understood<'a>> {
         refuse(&[
             (update.or.is_some(), "UPDATE with OR"),
             (update.output.is_some(), "UPDATE with OUTPUT"),
@@ -163,183 +192,131 @@ impl Run<'_> {
         let table = self.table_to_change(&mut changed, Command::Update)?;
         let through = changed.through.as_deref();
         let updated = through.map(|through| (through, Command::Update));
-        let assigned = assigned_columns(
-            &self.snapshot,
-            &table,
-            (&changed.name, &changed.called, updated),
-            &update.assignments,
-        )?;
-        let tables: &[TableWithJoins] = match &update.from {
+        let of = (&changed.name, changed.called.as_str(), updated);
+        let assigned = assigned_columns(&self.snapshot, &table, of, &update.assignments)?;
+        let others: &[TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
                 from
             }
         };
-        let from: Vec<String> = tables.iter().map(printed).collect();
-        let beside = match update.returning.is_some() {
-            true => self.others(tables).await?,
-            false => Vec::new(),
-        };
-        let selection = update.selection.as_ref();
-        let mut found = None;
-        let mut with = Vec::new();
-        if let Some(rows) = self.known_rows(&changed, &table, &from, selection)? {
-            found = self.new_versions(&changed, &table, &assigned, &rows)?;
-        }
+        Ok(Understood {
+            changed,
+            table,
+            assigned,
+            others,
+            selection: update.selection.as_ref(),
+            returning: update.returning.as_deref(),
+        })
+    }
+
+    pub(super) async fn delete(&self, delete: &Delete) -> Result<Outcome> {
+        let understood = self.understood_delete(delete)?;
+        self.changed_as(&understood, delete).await
+    }
+
+    pub(super) async fn update(&self, update: &Update) -> Result<Outcome> {
+        let understood = self.understood_update(update)?;
+        let through = understood.changed.through.as_deref();
         let is_checked = through.is_some_and(|through| !through.checks().is_empty());
-        if found.is_none() && from.is_empty() && update.returning.is_none() && !is_checked {
-            let rows = self.update_columns(&changed, &table, &assigned, update);
+        if understood.others.is_empty() && update.returning.is_none() && !is_checked {
+            let rows = self.update_columns(&understood, update);
             if let Some(rows) = rows.await? {
                 let tag = format!("UPDATE {rows}");
                 return Ok(Outcome::Done { tag, rows });
             }
         }
-        if found.is_none() {
-            let several = !from.is_empty();
-            let mut values = new_values(&table, &changed, &assigned);
-            values.extend(beside.iter().map(Other::list));
-            let query = select(&changed, &values, from, selection);
-            let targets = with_others(targets(&self.snapshot, &table.schema.columns), &beside);
-            let rows = self
-                .rows_to_change(&changed, &query, &targets, update)
-                .await?;
-            let rows = if several { first_of_each(rows)? } else { rows };
-            let rows = self.unchanged(&table, rows)?;
-            let own = table.schema.columns.len() + 1;
-            with = parts(&rows, own..)?;
-            found = Some(parts(&rows, ..own)?);
+        self.changed_as(&understood, update).await
+    }
+
+    /// Finds the rows of a statement, and changes them.
+    async fn changed_as(
+        &self,
+        understood: &Understood<'_>,
+        statement: &(dyn Display + Sync),
+    ) -> Result<Outcome> {
+        let Understood {
+            changed,
+            table,
+            others,
+            returning,
+            ..
+        } = understood;
+        let beside = match returning.is_some() {
+            true => self.others(others).await?,
+            false => Vec::new(),
+        };
+        let query = understood.query(&self.snapshot, &beside)?;
+        let rows = self.rows_to_change(changed, &query, statement).await?;
+        let rows = match others.is_empty() {
+            true => rows,
+            false => first_of_each(rows)?,
+        };
+        let rows = self.unchanged(table, rows)?;
+        let (own, with) = match beside.is_empty() {
+            true => (rows, Vec::new()),
+            false => {
+                let own = understood.own();
+                (parts(&rows, ..own)?, parts(&rows, own..)?)
+            }
+        };
+        let of = (
+            table.as_ref(),
+            changed.called.as_str(),
+            changed.through.as_deref(),
+        );
+        let changes = understood.changes(own);
+        let change = (understood.command(), &changes);
+        self.carried_out(of, change, *returning, (&beside, &with))
+            .await
+    }
+
+    /// Makes the changes of an UPDATE or a DELETE; the rows of RETURNING, else its tag.
+    ///
+    /// # Errors
+    /// As [`Run::apply`]; those of RETURNING.
+    pub(super) async fn carried_out(
+        &self,
+        (table, called, through): (&Table, &str, Option<&Through>),
+        (command, changes): (Command, &Changes),
+        returning: Option<&[SelectItem]>,
+        (beside, with): (&[Other], &[RecordBatch]),
+    ) -> Result<Outcome> {
+        let mut before = Vec::new();
+        if returning.is_some() {
+            for batch in &changes.deleted {
+                before.push(self.rows_of(table, batch.column(0))?);
+            }
         }
-        let mut changes = Changes::default();
-        changes.update(found.unwrap_or_default(), given(&assigned));
-        let Applied { rows, written } = self.apply(&table, &changes)?;
-        self.check_views(through, &table, &written).await?;
-        let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
-        if let Some(list) = list
+        let Applied { rows, written } = self.apply(table, changes)?;
+        let (verb, shown) = match command {
+            Command::Delete => ("DELETE", before),
+            _ => {
+                self.check_views(through, table, &written).await?;
+                ("UPDATE", written)
+            }
+        };
+        let tag = format!("{verb} {rows}");
+        if let Some(list) = returning
             && (asks(Some(list)) || !beside.is_empty() || through.is_some())
         {
-            let of = (table.as_ref(), changed.called.as_str(), through);
-            return self
-                .returned_beside(of, list, &written, (&beside, &with))
-                .await;
+            let of = (table, called, through);
+            return self.returned_beside(of, list, &shown, (beside, with)).await;
         }
-        self.returned(&table, &changed.called, list, &written, tag, rows)
+        self.returned(table, called, returning, &shown, tag, rows)
     }
 
-    /// The table of an UPDATE, and the plan of its query for new rows, for EXPLAIN.
+    /// The table of an UPDATE or a DELETE, and the plan of its query for rows, for EXPLAIN.
     ///
     /// # Errors
     /// Whatever is wrong with the statement.
-    pub(super) async fn explained_update(
+    pub(super) async fn explained_change(
         &self,
-        update: &Update,
+        understood: Understood<'_>,
     ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
-        let mut changed = Changed::of(&update.table, "UPDATE")?;
-        let table = self.table_to_change(&mut changed, Command::Update)?;
-        let through = changed.through.as_deref();
-        let updated = through.map(|through| (through, Command::Update));
-        let assigned = assigned_columns(
-            &self.snapshot,
-            &table,
-            (&changed.name, &changed.called, updated),
-            &update.assignments,
-        )?;
-        let from = match &update.from {
-            None => &[],
-            Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
-                from.as_slice()
-            }
-        };
-        let from = from.iter().map(printed).collect();
-        let values = new_values(&table, &changed, &assigned);
-        let query = select(&changed, &values, from, update.selection.as_ref());
-        let into = targets(&self.snapshot, &table.schema.columns);
-        let plan = self.plan_of_change(&changed, &query, &into).await?;
-        Ok((changed.name, plan))
-    }
-
-    /// The same of a DELETE.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the statement.
-    pub(super) async fn explained_delete(
-        &self,
-        delete: &Delete,
-    ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
-        let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-        let [written] = from.as_slice() else {
-            return Err(Error::unsupported(
-                "DELETE of several tables is not supported",
-            ));
-        };
-        let mut changed = Changed::of(written, "DELETE")?;
-        self.table_to_change(&mut changed, Command::Delete)?;
-        let others = delete.using.iter().flatten().map(printed).collect();
-        let query = select(&changed, &[], others, delete.selection.as_ref());
-        let plan = self.plan_of_change(&changed, &query, &[]).await?;
-        Ok((changed.name, plan))
-    }
-
-    /// The rows with a key that the condition names; `None` for other conditions.
-    fn known_rows(
-        &self,
-        changed: &Changed,
-        table: &Table,
-        others: &[String],
-        selection: Option<&Expr>,
-    ) -> Result<Option<Vec<RecordBatch>>> {
-        let is_alone = others.is_empty() && changed.through.is_none();
-        if !is_alone || table.schema.partitioned.is_some() {
-            return Ok(None);
-        }
-        match self.rows_at_point(table, &changed.called, selection)? {
-            Some(rows) => self.unchanged(table, vec![rows]).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Ids and new values of rows at hand; `None` if a value needs a query.
-    fn new_versions(
-        &self,
-        changed: &Changed,
-        table: &Table,
-        assigned: &[Assigned],
-        rows: &[RecordBatch],
-    ) -> Result<Option<Vec<RecordBatch>>> {
-        let columns = columns_of(&table.schema, &changed.called)?;
-        let mut values = Vec::with_capacity(assigned.len());
-        for value in assigned {
-            values.push(match value {
-                Assigned::Same => None,
-                Assigned::Value(text) => {
-                    let expr = parse_expr(text)?;
-                    if has_query(&expr) {
-                        return Ok(None);
-                    }
-                    Some(expr)
-                }
-            });
-        }
-        let version = |batch: &RecordBatch| {
-            let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-            fields.push(batch.schema().field(0).clone());
-            arrays.push(batch.column(0).clone());
-            let old = without_ids(batch)?;
-            for (number, value) in values.iter().enumerate() {
-                let array = match value {
-                    None => old.column(number).clone(),
-                    Some(expr) => {
-                        let column = &table.schema.columns[number];
-                        self.expressions()
-                            .evaluate_for(expr, &columns, &old, column)?
-                    }
-                };
-                let name = &table.schema.columns[number].name;
-                fields.push(Field::new(name, array.data_type().clone(), true));
-                arrays.push(array);
-            }
-            Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
-        };
-        rows.iter().map(version).collect::<Result<_>>().map(Some)
+        let query = understood.query(&self.snapshot, &[])?;
+        let plan = self.plan_of_change(&understood.changed, &query).await?;
+        Ok((understood.changed.name, plan))
     }
 
     /// All columns of rows of a table.
@@ -358,37 +335,38 @@ impl Run<'_> {
         Ok(RecordBatch::try_new(nullable(&table.schema), arrays)?)
     }
 
-    /// The answer of a query that may name the row ids of the changed table; it is
-    /// recorded as that of the statement.
+    /// The answer of a query for rows to change; it is recorded as that of the statement.
     pub(super) async fn rows_to_change(
         &self,
         changed: &Changed,
-        query: &str,
-        targets: &[(String, Type)],
+        query: &RowQuery,
         statement: &(dyn Display + Sync),
     ) -> Result<Vec<RecordBatch>> {
-        let rows = match self.found_for_change(changed, query, targets).await? {
+        let rows = match self.found_for_change(changed, query).await? {
             Wanted::Plan(plan) => {
                 let watching = self.watched(&plan, statement);
                 self.collected(plan, watching).await?
             }
             Wanted::Rows(rows) => vec![rows],
         };
-        let whole = self.is_partitioned(&changed.name) && is_for_ids(query, &changed.alias);
-        match whole {
+        match self.has_whole_ids(changed, query) {
             true => rows.iter().map(with_whole_ids).collect(),
             false => Ok(rows),
         }
     }
 
-    /// The plan of such a query, whose columns are stored in those of some types, if any.
+    /// Whether a query gives the table of each row, too: rows of partitions.
+    fn has_whole_ids(&self, changed: &Changed, query: &RowQuery) -> bool {
+        query.has_ids && self.is_partitioned(&changed.name)
+    }
+
+    /// The plan of a query for rows to change.
     pub(super) async fn plan_of_change(
         &self,
         changed: &Changed,
-        query: &str,
-        targets: &[(String, Type)],
+        query: &RowQuery,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match self.wanted(changed, query, targets, false).await? {
+        match self.wanted(changed, query, false).await? {
             Wanted::Plan(plan) => Ok(plan),
             Wanted::Rows(_) => Err(Error::internal("rows that nobody asked for")),
         }
@@ -398,53 +376,38 @@ impl Run<'_> {
     pub(super) async fn found_for_change(
         &self,
         changed: &Changed,
-        query: &str,
-        targets: &[(String, Type)],
+        query: &RowQuery,
     ) -> Result<Wanted> {
-        self.wanted(changed, query, targets, true).await
+        self.wanted(changed, query, true).await
     }
 
-    async fn wanted(
-        &self,
-        changed: &Changed,
-        query: &str,
-        targets: &[(String, Type)],
-        finds: bool,
-    ) -> Result<Wanted> {
-        let mut ast = parse_one(query)?;
-        if let Ast::Query(query) = &mut ast {
-            query.with.clone_from(&self.around.lock());
-        }
-        let mut targets = targets.to_vec();
-        let whole = self.is_partitioned(&changed.name) && is_for_ids(query, &changed.alias);
-        if whole && ask_for_table(&mut ast, &changed.alias)? {
+    async fn wanted(&self, changed: &Changed, query: &RowQuery, finds: bool) -> Result<Wanted> {
+        let mut targets = query.into.clone();
+        let whole = self.has_whole_ids(changed, query);
+        let mut query = query.query.clone();
+        query.with.clone_from(&self.around.lock());
+        if whole {
+            ask_for_table(&mut query, &changed.alias);
             targets.extend((!targets.is_empty()).then(|| (TABLE.to_owned(), Type::Oid)));
         }
+        let ast = Ast::Query(Box::new(query));
         let mut relations = self.relations(&ast).await?;
         if changed.through.is_none() {
             relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         }
-        // Positions are those of the query made here, not of the statement.
-        let placeless = |mut error: Error| {
-            error.position = None;
-            error
-        };
         let planned = match (finds, targets.is_empty()) {
-            (true, _) => front::found_or_planned_into(&relations, &ast, &targets),
+            (true, _) => front::found_or_planned_into(&relations, &ast, &targets)?,
             (false, true) => {
-                let plan = front::planned(&relations, &ast).and_then(front::Logical::stored);
-                plan.map(|plan| Planned::Plan(Box::new(plan)))
+                let plan = front::planned(&relations, &ast)?.stored()?;
+                Planned::Plan(Box::new(plan))
             }
             (false, false) => {
-                let plan = front::planned_into(&relations, &ast, &targets);
-                plan.map(|plan| Planned::Plan(Box::new(plan)))
+                let plan = front::planned_into(&relations, &ast, &targets)?;
+                Planned::Plan(Box::new(plan))
             }
         };
-        match planned.map_err(placeless)? {
-            Planned::Plan(plan) => {
-                let plan = self.physical(&plan).await.map_err(placeless)?;
-                Ok(Wanted::Plan(plan))
-            }
+        match planned {
+            Planned::Plan(plan) => Ok(Wanted::Plan(self.physical(&plan).await?)),
             Planned::Rows(rows) => Ok(Wanted::Rows(rows)),
         }
     }
@@ -468,16 +431,6 @@ pub(super) fn stored_in<'a>(
     columns.map(|column| (column.name.clone(), front::type_of_stored(catalog, column)))
 }
 
-/// Types of the columns of a change, and those of other tables behind them.
-fn with_others(mut own: Vec<(String, Type)>, others: &[Other]) -> Vec<(String, Type)> {
-    own.extend(
-        others
-            .iter()
-            .flat_map(|other| other.columns.iter().cloned()),
-    );
-    own
-}
-
 /// Some columns of batches.
 fn parts(rows: &[RecordBatch], columns: impl RangeBounds<usize>) -> Result<Vec<RecordBatch>> {
     let take = |batch: &RecordBatch| {
@@ -495,20 +448,28 @@ pub(super) fn refuse(clauses: &[(bool, &str)]) -> Result<()> {
 }
 
 /// The query for rows to be changed, and their new values.
+///
+/// # Errors
+/// As [`compose::query`].
 pub(super) fn select(
     changed: &Changed,
-    values: &[String],
-    others: Vec<String>,
+    values: Vec<SelectItem>,
+    others: &[TableWithJoins],
     selection: Option<&Expr>,
-) -> String {
-    let mut list = vec![format!("{}.{}", changed.alias, quoted(ROW_ID))];
-    list.extend(values.iter().cloned());
-    let mut from = vec![changed.from.clone()];
-    from.extend(others);
-    let condition = selection.map_or(String::new(), |expr| format!(" WHERE {}", printed(expr)));
-    format!(
-        "SELECT {} FROM {}{condition}",
-        list.join(", "),
-        from.join(", ")
-    )
+    into: Vec<(String, Type)>,
+) -> Result<RowQuery> {
+    let mut list = vec![row_id(changed)];
+    list.extend(values);
+    let mut from = vec![compose::alone(changed.from.clone())];
+    from.extend(others.iter().cloned());
+    Ok(RowQuery {
+        query: compose::query(list, from, selection.cloned())?,
+        has_ids: true,
+        into,
+    })
+}
+
+/// The ids of the rows to be changed.
+pub(super) fn row_id(changed: &Changed) -> SelectItem {
+    SelectItem::UnnamedExpr(compose::column(&changed.alias, ROW_ID))
 }

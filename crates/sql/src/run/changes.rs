@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::ingest::{Checks, assign_batch};
 use crate::partition::Membership;
 use crate::plan::expression::Expressions;
+use crate::plan::updatable::Command;
 use crate::scan::ROW_ID;
 
 /// What a statement does to the rows of one table.
@@ -32,6 +33,16 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// Changes of found rows by UPDATE, of these columns, or by DELETE.
+    pub(super) fn of(command: Command, found: Vec<RecordBatch>, columns: Vec<usize>) -> Changes {
+        let mut changes = Changes::default();
+        match command {
+            Command::Delete => changes.deleted = found,
+            _ => changes.update(found, columns),
+        }
+        changes
+    }
+
     /// Adds rows that change, as in `updated`: in these columns.
     pub(super) fn update(&mut self, rows: Vec<RecordBatch>, columns: Vec<usize>) {
         let count = rows.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -222,6 +233,9 @@ impl Run<'_> {
 
     /// The table's CHECK constraints, ready to be computed.
     pub(crate) fn checks(&self, table: &Table) -> Result<Checks> {
+        if table.schema.partition.is_none() && !Checks::are_needed(&table.schema) {
+            return Ok(Checks::default());
+        }
         let checks = Checks::of(self.expressions(), &table.schema, &table.name)?;
         match table.schema.partition {
             Some(_) => {

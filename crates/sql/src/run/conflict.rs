@@ -9,7 +9,8 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Arra
 use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, Statement as Ast,
+    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, SelectItem,
+    Statement as Ast,
 };
 use freestone_frontend::syntax::marks::{self, marked};
 use freestone_frontend::syntax::walk::visit_expressions_mut;
@@ -21,13 +22,14 @@ use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
 use super::change::stored_in;
 use super::changes::{Changes, with_ids, without_ids};
+use super::compose;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
-use crate::names::{Name, fold, fold_part, quoted};
+use crate::names::{Name, fold, fold_part};
 use crate::partition::Leaf;
-use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::expression::{columns_of, has_query};
 use crate::plan::updatable::{Command, PLACE, Through};
 use crate::statement::parse_one;
 
@@ -330,7 +332,7 @@ impl Run<'_> {
         let asks = update.selection.as_ref().is_some_and(has_query)
             || assigned.iter().any(|assigned| match assigned {
                 Assigned::Same => false,
-                Assigned::Value(text) => parse_expr(text).is_ok_and(|expr| has_query(&expr)),
+                Assigned::Value(expr) => has_query(expr),
             });
         if asks || through.is_some() {
             let (of, update) = ((table, alias, through), (update, assigned));
@@ -349,7 +351,7 @@ impl Run<'_> {
         )?;
         let mut old = old;
         if let Some(condition) = &update.selection {
-            let condition = qualified(condition, table, alias)?;
+            let condition = qualified(condition, table, alias);
             let met = self.expressions().evaluate(&condition, &columns, &both)?;
             let met = met
                 .as_boolean_opt()
@@ -362,8 +364,8 @@ impl Run<'_> {
         for (number, (column, value)) in table.schema.columns.iter().zip(assigned).enumerate() {
             let array = match value {
                 Assigned::Same => Arc::clone(old.column(number + 1)),
-                Assigned::Value(text) => {
-                    let expr = qualified(&parse_expr(text)?, table, alias)?;
+                Assigned::Value(expr) => {
+                    let expr = qualified(expr, table, alias);
                     self.expressions()
                         .evaluate_for(&expr, &columns, &both, column)?
                 }
@@ -385,14 +387,14 @@ impl Run<'_> {
     ) -> Result<RecordBatch> {
         let columns: Vec<(String, Type)> =
             stored_in(&self.snapshot, &table.schema.columns).collect();
-        let (there, to_come) = match through {
+        let (own, coming) = (compose::exact(alias), compose::exact("excluded"));
+        let (there, to_come, names) = match through {
             Some(through) => {
                 let names = through.columns();
-                let names = names.map(|name| quoted(&excluded_name(name)));
-                let names = names.collect::<Vec<_>>().join(", ");
+                let names = names.map(|name| compose::exact(&excluded_name(name)));
                 let there = self.place_through(through, table, &without_ids(&old)?)?;
                 let to_come = self.place_through(through, table, excluded)?;
-                (there, format!("{to_come}excluded ({names})"))
+                (there, to_come, names.collect())
             }
             None => {
                 let renamed = columns
@@ -402,43 +404,39 @@ impl Run<'_> {
                 let there = self.place("rows that are there", columns.clone(), there)?;
                 let to_come = excluded.columns().to_vec();
                 let to_come = self.place("rows to come", renamed.collect(), to_come)?;
-                (there, format!("{to_come}excluded"))
+                (there, to_come, Vec::new())
             }
         };
-        let (own, place) = (quoted(alias), quoted(PLACE));
-        let mut list = Vec::new();
-        for (column, value) in table.schema.columns.iter().zip(assigned) {
+        let place = |table: &Ident| compose::column(table, PLACE);
+        let values = table.schema.columns.iter().zip(assigned);
+        let values = values.map(|(column, value)| {
             let value = match value {
-                Assigned::Same => {
-                    let name = match through {
-                        Some(through) => through.in_sight(&column.name),
-                        None => column.name.clone(),
-                    };
-                    format!("{own}.{}", quoted(&name))
-                }
-                Assigned::Value(text) => printed(&of_excluded(&parse_expr(text)?)),
+                Assigned::Same => match through {
+                    Some(through) => compose::column(&own, &through.in_sight(&column.name)),
+                    None => compose::column(&own, &column.name),
+                },
+                Assigned::Value(expr) => of_excluded(expr),
             };
-            list.push(format!("({value}) AS {}", quoted(&column.name)));
-        }
-        let condition = match &update.selection {
-            Some(condition) => printed(&of_excluded(condition)),
-            None => "TRUE".to_owned(),
-        };
-        let query = format!(
-            "SELECT {}, ({condition}) AS {} FROM {there}{own} JOIN {to_come} \
-             ON {own}.{place} = excluded.{place} ORDER BY {own}.{place}",
-            list.join(", "),
-            quoted(MET),
-        );
-        let mut ast = parse_one(&query).map_err(Error::placeless)?;
-        if let Ast::Query(query) = &mut ast {
-            query.with.clone_from(&self.around.lock());
-        }
+            compose::named(value, &column.name)
+        });
+        let mut list: Vec<SelectItem> = values.collect();
+        let condition = update.selection.as_ref();
+        let condition = condition.map_or_else(compose::truth, of_excluded);
+        list.push(compose::named(condition, MET));
+        let from = vec![
+            compose::alone(compose::table(there, own.clone(), Vec::new())?),
+            compose::alone(compose::table(to_come, coming.clone(), names)?),
+        ];
+        let meets = compose::equal(place(&own), place(&coming));
+        let query = compose::query(list, from, Some(meets))?;
+        let mut query = compose::ordered(query, place(&own));
+        query.with.clone_from(&self.around.lock());
+        let ast = Ast::Query(Box::new(query));
         let mut into = columns;
         into.push((MET.to_owned(), Type::Bool));
         let relations = self.relations(&ast).await?;
-        let plan = front::planned_into(&relations, &ast, &into).map_err(Error::placeless)?;
-        let plan = self.physical(&plan).await.map_err(Error::placeless)?;
+        let plan = front::planned_into(&relations, &ast, &into)?;
+        let plan = self.physical(&plan).await?;
         let found = self.collected(plan, None).await?;
         let Some(first) = found.first() else {
             return Ok(old.slice(0, 0));
@@ -487,7 +485,7 @@ fn of_excluded(expr: &Expr) -> Expr {
 }
 
 /// Columns without a table are those of the row that is there.
-fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
+fn qualified(expr: &Expr, table: &Table, alias: &str) -> Expr {
     let mut expr = expr.clone();
     let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
         if let Expr::Identifier(ident) = part
@@ -498,7 +496,7 @@ fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
         }
         ControlFlow::Continue(())
     });
-    Ok(expr)
+    expr
 }
 
 fn twice() -> Error {

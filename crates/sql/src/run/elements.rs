@@ -10,19 +10,18 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName,
-    Query, SelectItem, SetExpr, Statement as Ast,
+    Query, SelectItem, SetExpr,
 };
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_frontend::syntax::{self, marks};
 use freestone_storage::{Catalog, ColumnType, ElementType, Table};
 
+use super::compose;
 use super::insert::{column_names, columns_named};
 use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::shown_declaration;
-use crate::names::{Name, fold, quoted};
-use crate::plan::expression::printed;
-use crate::statement::parse_one;
+use crate::names::{Name, fold};
 
 /// Whether an expression says what elements of a column get.
 pub(super) fn are_assigned(expr: &Expr) -> bool {
@@ -187,19 +186,15 @@ fn changed(
         source.body = Box::new(SetExpr::Select(select));
         return Ok(source);
     }
-    let names: Vec<String> = (1..=width).map(|at| format!("\"{at}\"")).collect();
-    let named = |at: usize| Expr::Identifier(Ident::with_quote('"', (at + 1).to_string()));
+    let name = |at: usize| compose::exact(&(at + 1).to_string());
     let list = given.iter().map(|given| {
-        let value = value(given, catalog, table, named)?;
-        Ok(printed(&value))
+        let value = value(given, catalog, table, |at| Expr::Identifier(name(at)))?;
+        Ok(SelectItem::UnnamedExpr(value))
     });
-    let list = list.collect::<Result<Vec<String>>>()?.join(", ");
-    let (source, names) = (printed(source), names.join(", "));
-    let query = format!("SELECT {list} FROM ({source}) AS source ({names})");
-    match parse_one(&query)? {
-        Ast::Query(query) => Ok(*query),
-        _ => Err(Error::internal("a query that is none")),
-    }
+    let list = list.collect::<Result<Vec<SelectItem>>>()?;
+    let (called, names) = (compose::exact("source"), (0..width).map(name));
+    let inner = compose::derived(source.clone(), called, names.collect());
+    compose::query(list, vec![compose::alone(inner)], None)
 }
 
 /// The expression of an item of a SELECT list that is one value.
@@ -282,15 +277,6 @@ pub(super) fn without_table(assigned: &Expr) -> Option<(String, Expr)> {
         false => rest,
     };
     Some((fold(&name), value))
-}
-
-/// The column of a table as an expression of a statement that changes it.
-pub(super) fn column_of(alias: &str, column: &str) -> Result<Expr> {
-    Ok(syntax::expression(&format!(
-        "{}.{}",
-        quoted(alias),
-        quoted(column)
-    ))?)
 }
 
 /// The folded name of a column that is assigned.

@@ -186,18 +186,20 @@ impl Run<'_> {
                 (head("Insert", &name), plan.into_iter().collect())
             }
             Ast::Update(update) => {
-                let (name, plan) = self.explained_update(update).await?;
+                let understood = self.understood_update(update)?;
+                let (name, plan) = self.explained_change(understood).await?;
                 (head("Update", &name), vec![plan])
             }
             Ast::Delete(delete) => {
-                let (name, plan) = self.explained_delete(delete).await?;
+                let understood = self.understood_delete(delete)?;
+                let (name, plan) = self.explained_change(understood).await?;
                 (head("Delete", &name), vec![plan])
             }
             Ast::Merge(merge) => {
                 let (target, _, parts) = self.parts_of_merge(merge)?;
                 let mut plans = Vec::with_capacity(parts.len());
                 for part in &parts {
-                    let plan = self.plan_of_change(&target, &part.query, &part.into);
+                    let plan = self.plan_of_change(&target, &part.query);
                     plans.push(plan.await?);
                 }
                 (head("Merge", &target.name), plans)

@@ -231,9 +231,15 @@ fn form_of(create: &CreateIndex) -> Result<IndexForm> {
         .using
         .as_ref()
         .map(|kind| kind.to_string().to_lowercase());
+    let hash = method.as_deref() == Some("hash");
     if let Some(method) = method.filter(|method| !matches!(method.as_str(), "btree" | "csb")) {
         let has_included = !create.include.is_empty();
         for (said, what) in [
+            (create.unique, "unique indexes"),
+            (
+                method == "hash" && create.columns.len() > 1,
+                "multicolumn indexes",
+            ),
             (has_included, "included columns"),
             (sorted, "ASC/DESC options"),
             (with_nulls, "NULLS FIRST/LAST options"),
@@ -251,6 +257,7 @@ fn form_of(create: &CreateIndex) -> Result<IndexForm> {
         elements.clear();
     }
     Ok(IndexForm {
+        hash,
         elements,
         include: Vec::new(),
     })

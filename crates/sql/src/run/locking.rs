@@ -27,8 +27,9 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock, Query, Select,
-    SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor, VisitorMut,
+    CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock,
+    Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor,
+    VisitorMut,
 };
 use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
 use freestone_storage::{Privileges, RowId, RowLock, Table, TableId};
@@ -36,15 +37,14 @@ use futures::StreamExt;
 
 use super::Run;
 use super::changes::row_ids_in;
+use super::compose;
 use super::with::given;
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::lower::{schema as shown_schema, with_schema};
-use crate::names::{Name, fold, quoted, table_name};
-use crate::plan::expression::printed;
+use crate::names::{Name, fold, table_name};
 use crate::scan::ROW_ID;
 use crate::session::{Outcome, Rows};
-use crate::statement::parse_one;
 
 /// Whether a statement is or has a query that locks rows.
 pub(crate) fn locks(ast: &Ast) -> bool {
@@ -86,8 +86,8 @@ pub(crate) fn without_locks(ast: &Ast) -> Ast {
 struct Locked<'a> {
     name: Name,
     table: &'a Arc<Table>,
-    /// Its name in the query, as it is written.
-    called: String,
+    /// Its name in the query.
+    called: Ident,
     nonblock: Option<NonBlock>,
 }
 
@@ -217,9 +217,8 @@ fn take_apart(ast: &mut Ast) -> Vec<Query> {
                 return ControlFlow::Continue(());
             }
             let name = given_name(self.found.len());
-            let stand_in = parse_one(&format!("SELECT * FROM {}", quoted(&name)));
-            if let Ok(Ast::Query(stand_in)) = stand_in {
-                self.found.push(std::mem::replace(query, *stand_in));
+            if let Ok(stand_in) = compose::everything(&name) {
+                self.found.push(std::mem::replace(query, stand_in));
             }
             ControlFlow::Continue(())
         }
@@ -392,7 +391,7 @@ impl Run<'_> {
                     tables.push(Locked {
                         name,
                         table,
-                        called: quoted(called),
+                        called: compose::exact(called),
                         nonblock: lock.nonblock,
                     });
                 }
@@ -465,8 +464,8 @@ impl Run<'_> {
     }
 
     /// OFFSET and LIMIT as numbers.
-    async fn limits(&self, query: &str) -> Result<(usize, Option<usize>)> {
-        let rows = self.query(&parse_one(query)?).await?;
+    async fn limits(&self, query: &Ast) -> Result<(usize, Option<usize>)> {
+        let rows = self.query(query).await?;
         let Outcome::Rows(Rows { mut stream, .. }) = rows else {
             return Err(Error::internal("limits without rows"));
         };
@@ -553,7 +552,7 @@ fn unserialized(one: &Locked<'_>, what: &str) -> Error {
 
 /// The query with the ids of its rows behind its columns and without locks, and a query for its
 /// OFFSET and LIMIT if they count rows that are left.
-fn with_ids(query: &Query, tables: &[Locked<'_>]) -> Result<(Ast, Option<String>)> {
+fn with_ids(query: &Query, tables: &[Locked<'_>]) -> Result<(Ast, Option<Ast>)> {
     let skips = tables
         .iter()
         .any(|one| one.nonblock == Some(NonBlock::SkipLocked));
@@ -561,10 +560,8 @@ fn with_ids(query: &Query, tables: &[Locked<'_>]) -> Result<(Ast, Option<String>
     query.locks.clear();
     if let SetExpr::Select(select) = query.body.as_mut() {
         for (number, one) in tables.iter().enumerate() {
-            let id = format!("{}.{}", one.called, quoted(ROW_ID));
-            let expr = crate::plan::expression::parse_expr(&id)?;
-            let alias = Ident::with_quote('"', format!("row id {}", number + 1));
-            let item = SelectItem::ExprWithAlias { expr, alias };
+            let id = compose::column(&one.called, ROW_ID);
+            let item = compose::named(id, &format!("row id {}", number + 1));
             select.projection.push(item);
         }
     }
@@ -576,21 +573,27 @@ fn with_ids(query: &Query, tables: &[Locked<'_>]) -> Result<(Ast, Option<String>
             "SKIP LOCKED and WITH TIES options cannot be used together",
         ));
     }
-    let limits = query.limit_clause.take().map(|clause| {
-        let (offset, limit) = match clause {
-            LimitClause::LimitOffset { limit, offset, .. } => {
-                (offset.map(|offset| offset.value), limit)
-            }
-            LimitClause::OffsetCommaLimit { offset, limit } => (Some(offset), Some(limit)),
-        };
-        let text = |expr: Option<Expr>| expr.map_or_else(|| "NULL".to_owned(), |e| printed(&e));
-        format!(
-            "SELECT ({})::bigint, ({})::bigint",
-            text(offset),
-            text(limit)
-        )
-    });
-    Ok((Ast::Query(Box::new(query)), limits))
+    let Some(clause) = query.limit_clause.take() else {
+        return Ok((Ast::Query(Box::new(query)), None));
+    };
+    let (offset, limit) = match clause {
+        LimitClause::LimitOffset { limit, offset, .. } => {
+            (offset.map(|offset| offset.value), limit)
+        }
+        LimitClause::OffsetCommaLimit { offset, limit } => (Some(offset), Some(limit)),
+    };
+    let number = |expr: Option<Expr>| {
+        SelectItem::UnnamedExpr(Expr::Cast {
+            kind: CastKind::Cast,
+            expr: Box::new(expr.unwrap_or_else(compose::null)),
+            data_type: DataType::BigInt(None),
+            array: false,
+            format: None,
+        })
+    };
+    let limits = compose::query(vec![number(offset), number(limit)], Vec::new(), None)?;
+    let limits = Ast::Query(Box::new(limits));
+    Ok((Ast::Query(Box::new(query)), Some(limits)))
 }
 
 /// The error of a query within a statement that is run before the rest.

@@ -9,38 +9,42 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
-    MergeInsertKind, ObjectName, TableWithJoins,
+    MergeInsertKind, ObjectName, SelectItem, TableWithJoins, UnaryOperator,
 };
 use freestone_frontend::syntax::marks;
-use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
 use super::Run;
 use super::assigned::{assigned_columns, given, new_values};
-use super::change::{Changed, refuse, stored_in, targets};
+use super::change::{Changed, RowQuery, refuse, row_id, stored_in, targets};
 use super::changes::{Applied, Changes, whole_ids};
+use super::compose;
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
+use super::literal::is_default;
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::{Name, quoted};
-use crate::plan::expression::printed;
-use crate::scan::ROW_ID;
+use crate::names::Name;
+use crate::plan::expression::parse_expr;
 use crate::session::Outcome;
 
 /// The conditions of the clauses of one kind, so far.
 #[derive(Default)]
-struct Claims(Vec<String>);
+struct Claims(Vec<Expr>);
 
 impl Claims {
-    /// The condition of the next clause.
-    fn next(&mut self, predicate: Option<&Expr>) -> String {
-        let mine = predicate.map_or("TRUE".to_owned(), |predicate| {
-            format!("COALESCE(({}), FALSE)", printed(predicate))
+    /// The condition of the next clause: its own is met, and none of those before it.
+    fn next(&mut self, predicate: Option<&Expr>) -> Expr {
+        let mine = match predicate {
+            Some(predicate) => Expr::IsTrue(Box::new(predicate.clone())),
+            None => compose::truth(),
+        };
+        let others = self.0.iter().map(|other| Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr: Box::new(other.clone()),
         });
-        let others = self.0.iter().map(|other| format!(" AND NOT {other}"));
-        let condition = format!("{mine}{}", others.collect::<String>());
+        let condition = others.fold(mine.clone(), compose::both);
         self.0.push(mine);
         condition
     }
@@ -82,8 +86,7 @@ fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
 
 /// A clause of MERGE: a query for the rows that it claims, and what becomes of them.
 pub(super) struct MergePart {
-    pub(super) query: String,
-    pub(super) into: Vec<(String, Type)>,
+    pub(super) query: RowQuery,
     does: Does,
 }
 
@@ -98,8 +101,8 @@ impl Run<'_> {
     pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
         let (target, table, parts) = self.parts_of_merge(merge)?;
         let mut changes = Changes::default();
-        for MergePart { query, into, does } in parts {
-            let rows = self.rows_to_change(&target, &query, &into, merge).await?;
+        for MergePart { query, does } in parts {
+            let rows = self.rows_to_change(&target, &query, merge).await?;
             if !matches!(does, Does::Insert) {
                 self.must_be_unchanged(&table, &rows, "MERGE")?;
             }
@@ -133,33 +136,30 @@ impl Run<'_> {
         };
         let target = Changed::of(&written, "MERGE")?;
         let table = self.table_to_merge(&target.name)?.clone();
-        let (source, on) = (printed(&merge.source), printed(&*merge.on));
+        let own = || compose::alone(target.from.clone());
+        let source = || compose::alone(merge.source.clone());
+        let unmet = |of: TableWithJoins| {
+            let one = vec![SelectItem::UnnamedExpr(compose::truth())];
+            let on = Some(merge.on.as_ref().clone());
+            Ok::<_, Error>(Expr::Exists {
+                subquery: Box::new(compose::query(one, vec![of], on)?),
+                negated: true,
+            })
+        };
         let (mut matched, mut unmatched, mut unsourced) =
             (Claims::default(), Claims::default(), Claims::default());
         let mut parts = Vec::with_capacity(merge.clauses.len());
         for clause in &merge.clauses {
             let predicate = clause.predicate.as_ref();
-            let (from, condition) = match Of::clause(clause) {
-                Of::Matched => (
-                    format!("{}, {source}", target.from),
-                    format!("({on}) AND {}", matched.next(predicate)),
-                ),
-                Of::Target => (
-                    target.from.clone(),
-                    format!(
-                        "NOT EXISTS (SELECT 1 FROM {source} WHERE {on}) AND {}",
-                        unsourced.next(predicate)
-                    ),
-                ),
-                Of::Source => (
-                    source.clone(),
-                    format!(
-                        "NOT EXISTS (SELECT 1 FROM {} WHERE {on}) AND {}",
-                        target.from,
-                        unmatched.next(predicate)
-                    ),
-                ),
+            let (from, on, claimed) = match Of::clause(clause) {
+                Of::Matched => {
+                    let on = merge.on.as_ref().clone();
+                    (vec![own(), source()], on, matched.next(predicate))
+                }
+                Of::Target => (vec![own()], unmet(source())?, unsourced.next(predicate)),
+                Of::Source => (vec![source()], unmet(own())?, unmatched.next(predicate)),
             };
+            let condition = compose::both(on, claimed);
             let inserting = matches!(
                 clause.clause_kind,
                 MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget
@@ -173,10 +173,15 @@ impl Run<'_> {
                         insert.insert_predicate.is_some() && overriding_in_merge(insert).is_none(),
                         "INSERT … WHERE in MERGE",
                     )])?;
-                    let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
-                    let into: Vec<_> = stored_in(&self.snapshot, &table.schema.columns).collect();
+                    let row = self.merge_insert(&table, &target, insert)?;
+                    let into = stored_in(&self.snapshot, &table.schema.columns).collect();
+                    let query = RowQuery {
+                        query: compose::query(row, from, Some(condition))?,
+                        has_ids: false,
+                        into,
+                    };
                     let does = Does::Insert;
-                    parts.push(MergePart { query, into, does });
+                    parts.push(MergePart { query, does });
                 }
                 (MergeAction::Update(update), false) => {
                     refuse(&[
@@ -189,21 +194,25 @@ impl Run<'_> {
                         (&target.name, &target.called, None),
                         &update.assignments,
                     )?;
-                    let values = new_values(&table, &target, &assigned).join(", ");
-                    let query = format!(
-                        "SELECT {}.{}, {values} FROM {from} WHERE {condition}",
-                        target.alias,
-                        quoted(ROW_ID)
-                    );
-                    let into = targets(&self.snapshot, &table.schema.columns);
+                    let mut list = vec![row_id(&target)];
+                    list.extend(new_values(&table, &target, &assigned));
+                    let query = RowQuery {
+                        query: compose::query(list, from, Some(condition))?,
+                        has_ids: true,
+                        into: targets(&self.snapshot, &table.schema.columns),
+                    };
                     let does = Does::Update(given(&assigned));
-                    parts.push(MergePart { query, into, does });
+                    parts.push(MergePart { query, does });
                 }
                 (MergeAction::Delete { .. }, false) => {
-                    let id = format!("{}.{}", target.alias, quoted(ROW_ID));
-                    let query = format!("SELECT {id} FROM {from} WHERE {condition}");
-                    let (into, does) = (Vec::new(), Does::Delete);
-                    parts.push(MergePart { query, into, does });
+                    let list = vec![row_id(&target)];
+                    let query = RowQuery {
+                        query: compose::query(list, from, Some(condition))?,
+                        has_ids: true,
+                        into: Vec::new(),
+                    };
+                    let does = Does::Delete;
+                    parts.push(MergePart { query, does });
                 }
                 (action, _) => {
                     let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);
@@ -227,15 +236,13 @@ impl Run<'_> {
         self.stored_table(name)
     }
 
-    /// The query for the rows that a clause inserts.
+    /// The columns of the rows that a clause inserts.
     fn merge_insert(
         &self,
         table: &Table,
         target: &Changed,
         insert: &MergeInsertExpr,
-        from: &str,
-        condition: &str,
-    ) -> Result<String> {
+    ) -> Result<Vec<SelectItem>> {
         let MergeInsertKind::Values(values) = &insert.kind else {
             return Err(Error::unsupported("INSERT ROW is not supported"));
         };
@@ -269,20 +276,19 @@ impl Run<'_> {
         let columns = table.schema.columns.iter().enumerate();
         let values = columns.map(|(index, column)| {
             let place = places.iter().position(|place| *place == index);
-            let given = place.and_then(|place| row.get(place)).map(printed);
-            let given = given.filter(|text| !text.eq_ignore_ascii_case("default"));
-            let given = match given {
-                Some(given) => overriding.takes(column)?.then_some(given),
+            let given = place.and_then(|place| row.get(place));
+            let given = match given.filter(|value| !is_default(value)) {
+                Some(given) => overriding.takes(column)?.then(|| given.clone()),
                 None => None,
             };
-            let default = default_of(&self.snapshot, column).map(str::to_owned);
-            let value = given.or(default);
-            let value = value.unwrap_or_else(|| "NULL".to_owned());
-            Ok(format!("({value}) AS {}", quoted(&column.name)))
+            let value = match (given, default_of(&self.snapshot, column)) {
+                (Some(given), _) => given,
+                (None, Some(default)) => parse_expr(default)?,
+                (None, None) => compose::null(),
+            };
+            Ok(compose::named(value, &column.name))
         });
-        let values = values.collect::<Result<Vec<String>>>()?;
-        let values = values.join(", ");
-        Ok(format!("SELECT {values} FROM {from} WHERE {condition}"))
+        values.collect()
     }
 }
 

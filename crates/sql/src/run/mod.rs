@@ -22,6 +22,7 @@ mod changes;
 mod clauses;
 mod columns;
 mod comment;
+mod compose;
 mod composite;
 mod conflict;
 mod constraints;
@@ -404,8 +405,7 @@ fn may_leave_blocks(ast: &Ast) -> bool {
             | Ast::ShowVariable { .. }
             | Ast::ShowVariables { .. }
     );
-    let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
-    !never && !of_rows
+    !never && (!changes_rows(ast) || matches!(ast, Ast::Truncate(_)))
 }
 
 /// Why a statement is not run.

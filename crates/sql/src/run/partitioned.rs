@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{SelectItem, SetExpr, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{Ident, Query, SelectItem, SetExpr};
 use freestone_storage::delta::arrays;
 use freestone_storage::{Table, TableId};
 
@@ -20,35 +20,22 @@ use super::Run;
 use super::changes::{
     Applied, Changes, Touched, in_partition, of_partition, row_ids_in, whole_ids, without_ids,
 };
+use super::compose;
 use super::conflict::Conflict;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Streams, nullable};
-use crate::names::{Name, quoted};
+use crate::names::Name;
 use crate::partition::Router;
-use crate::plan::expression::parse_expr;
 use crate::plan::pg_catalog::TABLE;
 use crate::plan::pg_catalog::objects::numbered_table;
 use crate::scan::ROW_ID;
 
-/// Whether a query is one for the ids of rows to be changed; new rows of MERGE have none.
-pub(super) fn is_for_ids(query: &str, alias: &str) -> bool {
-    query.starts_with(&format!("SELECT {alias}.{}", quoted(ROW_ID)))
-}
-
-/// Adds the number of each row's table to a query for row ids; whether it could.
-///
-/// # Errors
-/// `42601`, never.
-pub(super) fn ask_for_table(ast: &mut Ast, alias: &str) -> Result<bool> {
-    let Ast::Query(query) = ast else {
-        return Ok(false);
-    };
-    let SetExpr::Select(select) = query.body.as_mut() else {
-        return Ok(false);
-    };
-    let number = parse_expr(&format!("{alias}.{TABLE}"))?;
-    select.projection.push(SelectItem::UnnamedExpr(number));
-    Ok(true)
+/// Adds the number of each row's table to a query for row ids.
+pub(super) fn ask_for_table(query: &mut Query, alias: &Ident) {
+    if let SetExpr::Select(select) = query.body.as_mut() {
+        let number = compose::column(alias, TABLE);
+        select.projection.push(SelectItem::UnnamedExpr(number));
+    }
 }
 
 /// Rows to be changed with one id each, made of those of the row and of its table.

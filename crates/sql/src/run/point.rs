@@ -13,11 +13,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::delta::arrays;
 use freestone_storage::{
-    Column, ColumnType, KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema,
+    Column, ColumnType, KeyLookUp, Privileges, Row, Snapshot, Table, TableSchema,
 };
 
 use super::Run;
-use super::changes::with_ids;
 use super::key::{KeyCondition, KeyValues, column_of};
 use super::materialized::may_read;
 use crate::error::Result;
@@ -239,32 +238,5 @@ impl Run<'_> {
             None => Ok(None),
             Some(rows) => Ok(Some(Outcome::batch(point.batch(&rows)?)?)),
         }
-    }
-
-    /// The rows to be changed by a statement with such a condition: their ids, and
-    /// all columns. `None` for any other condition.
-    pub(super) fn rows_at_point(
-        &self,
-        table: &Table,
-        alias: &str,
-        selection: Option<&Expr>,
-    ) -> Result<Option<RecordBatch>> {
-        let condition = selection.and_then(|expr| KeyCondition::of(expr, &table.schema, alias));
-        let Some(condition) = condition else {
-            return Ok(None);
-        };
-        let Some(values) = condition.values(&table.schema, &[]) else {
-            return Ok(None);
-        };
-        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
-        let found = match values {
-            KeyValues::Null => Vec::new(),
-            KeyValues::Some(key) => {
-                let look_up = KeyLookUp::prepare(&table.schema, condition.columns(), &all)?;
-                table.find(&self.snapshot.read_view(table.id), &look_up, &key)?
-            }
-        };
-        let (ids, rows): (Vec<RowId>, Vec<Row>) = found.into_iter().unzip();
-        Ok(Some(with_ids(&table.schema.columns, &ids, &rows)?))
     }
 }

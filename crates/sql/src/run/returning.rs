@@ -8,8 +8,8 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind as Qualified, Statement as Ast,
-    TableFactor, TableWithJoins,
+    Expr, Ident, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified,
+    Statement as Ast, TableFactor, TableWithJoins,
 };
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::types::Type;
@@ -17,29 +17,28 @@ use freestone_storage::{ColumnType, Table};
 
 use super::Run;
 use super::change::stored_in;
+use super::compose;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
-use crate::names::{fold, fold_part, quoted};
+use crate::names::{fold, fold_part};
 use crate::plan::calls::{Gives, expressions_of};
-use crate::plan::expression::{columns_of_rows, has_query, printed};
+use crate::plan::expression::{columns_of_rows, has_query};
 use crate::plan::given::Given;
 use crate::plan::updatable::{PLACE, Through};
 use crate::session::Outcome;
-use crate::statement::parse_one;
 
 /// Another table of a statement, whose columns RETURNING may name.
 pub(super) struct Other {
-    /// As it is called, and as that is written.
-    called: String,
-    written: String,
+    /// The name by which the statement calls it.
+    called: Ident,
     /// Names and types of its columns.
     pub(super) columns: Vec<(String, Type)>,
 }
 
 impl Other {
     /// The list of its columns in a query.
-    pub(super) fn list(&self) -> String {
-        format!("{}.*", self.written)
+    pub(super) fn list(&self) -> SelectItem {
+        compose::all_of(&self.called)
     }
 }
 
@@ -94,20 +93,14 @@ impl Run<'_> {
     /// # Errors
     /// Those of planning them.
     pub(super) async fn others(&self, tables: &[TableWithJoins]) -> Result<Vec<Other>> {
-        let from: Vec<String> = tables.iter().map(printed).collect();
         let mut others = Vec::new();
         for name in names_of(tables)? {
-            let called = fold(&name);
-            let written = quoted(&called);
-            let query = format!("SELECT {written}.* FROM {}", from.join(", "));
-            let mut ast = parse_one(&query)?;
-            if let Ast::Query(query) = &mut ast {
-                query.with.clone_from(&self.around.lock());
-            }
-            let plan = self.logical(&ast).await?;
+            let called = compose::exact(&fold(&name));
+            let mut query = compose::query(vec![compose::all_of(&called)], tables.to_vec(), None)?;
+            query.with.clone_from(&self.around.lock());
+            let plan = self.logical(&Ast::Query(Box::new(query))).await?;
             others.push(Other {
                 called,
-                written,
                 columns: plan.names.into_iter().zip(plan.types).collect(),
             });
         }
@@ -137,47 +130,48 @@ impl Run<'_> {
                 self.place("returned rows", columns, arrays)?
             }
         };
-        let mut from = vec![format!("{returned}{}", quoted(alias))];
-        if let Some(first) = beside.first() {
-            let beside = concat_batches(&first.schema(), beside)?;
-            let mut at = 0;
-            for (number, other) in others.iter().enumerate() {
-                let width = other.columns.len();
-                let arrays = beside.columns()[at..at + width].to_vec();
-                let name = format!("returned rows of {number}");
-                let table = self.place(&name, other.columns.clone(), arrays)?;
-                let (own, place) = (quoted(alias), quoted(PLACE));
-                let other = &other.written;
-                from.push(format!("{table}{other} ON {own}.{place} = {other}.{place}"));
-                at += width;
-            }
-        } else {
-            for (number, other) in others.iter().enumerate() {
-                let name = format!("returned rows of {number}");
-                let arrays = other.columns.iter();
-                let arrays = arrays.map(|(_, ty)| new_empty_array(&ty.arrow())).collect();
-                let table = self.place(&name, other.columns.clone(), arrays)?;
-                from.push(format!("{table}{} ON TRUE", quoted(&other.called)));
-            }
-        }
-        let list: Vec<String> = list.iter().map(printed).collect();
-        let query = format!("SELECT {} FROM {}", list.join(", "), from.join(" JOIN "));
-        let placeless = |mut error: Error| {
-            error.position = None;
-            error
+        let own = compose::exact(alias);
+        let relation = compose::table(returned, own.clone(), Vec::new())?;
+        let (mut from, mut condition) = (vec![compose::alone(relation)], None);
+        let all = match beside.first() {
+            Some(first) => Some(concat_batches(&first.schema(), beside)?),
+            None => None,
         };
-        let ast = parse_one(&query).map_err(placeless)?;
-        let outcome = Box::pin(self.query(&ast)).await.map_err(placeless)?;
-        Ok(outcome)
+        let mut at = 0;
+        for (number, other) in others.iter().enumerate() {
+            let width = other.columns.len();
+            let arrays = match &all {
+                Some(all) => all.columns()[at..at + width].to_vec(),
+                None => {
+                    let columns = other.columns.iter();
+                    columns
+                        .map(|(_, ty)| new_empty_array(&ty.arrow()))
+                        .collect()
+                }
+            };
+            at += width;
+            let name = format!("returned rows of {number}");
+            let name = self.place(&name, other.columns.clone(), arrays)?;
+            let relation = compose::table(name, other.called.clone(), Vec::new())?;
+            from.push(compose::alone(relation));
+            let place = |table: &Ident| compose::column(table, PLACE);
+            let same = compose::equal(place(&own), place(&other.called));
+            condition = Some(match condition {
+                Some(condition) => compose::both(condition, same),
+                None => same,
+            });
+        }
+        let query = compose::query(list.to_vec(), from, condition)?;
+        Box::pin(self.query(&Ast::Query(Box::new(query)))).await
     }
 
-    /// Gives rows a name that a query may use; as it stands in FROM, up to the alias.
+    /// Gives rows a name that a query may use.
     pub(super) fn place(
         &self,
         name: &str,
         columns: Vec<(String, Type)>,
         mut arrays: Vec<ArrayRef>,
-    ) -> Result<String> {
+    ) -> Result<ObjectName> {
         let count = arrays.first().map_or(0, |array| array.len());
         let places = Int64Array::from_iter_values((0..).take(count));
         arrays.push(Arc::new(places));
@@ -189,7 +183,7 @@ impl Run<'_> {
         let mut given = Given::new(name.to_owned(), columns, vec![rows])?;
         given.hidden = vec![(PLACE.to_owned(), Type::Int8)];
         self.given.lock().push(given);
-        Ok(format!("{} AS ", quoted(name)))
+        Ok(compose::relation(name))
     }
 
     /// The outcome of a statement that changed `rows`: the RETURNING list over

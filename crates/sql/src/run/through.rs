@@ -8,8 +8,8 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, Expr, Ident, Insert, ObjectName, ObjectNamePart, OnConflict, OnInsert, SetExpr,
-    Statement as Ast, TableObject,
+    ConflictTarget, Expr, Ident, Insert, ObjectName, ObjectNamePart, OnConflict, OnInsert,
+    SelectItem, SetExpr, Statement as Ast, TableObject,
 };
 use freestone_frontend::syntax::{self, marks};
 use freestone_frontend::types::Type;
@@ -17,16 +17,15 @@ use freestone_storage::Table;
 
 use super::Run;
 use super::change::{Changed, stored_in};
+use super::compose;
 use super::insert::column_names;
 use super::literal::is_default;
 use crate::error::{Error, Result};
-use crate::front;
 use crate::ingest::{nullable, shown_row};
-use crate::names::{Name, fold, quoted};
+use crate::names::{Name, fold};
 use crate::plan::expression::{parse_expr, printed};
 use crate::plan::given::Given;
 use crate::plan::updatable::{Command, PLACE, Through};
-use crate::statement::parse_one;
 
 impl Run<'_> {
     /// The table that a statement changes. Of a view it is the one under it: the statement's
@@ -42,7 +41,8 @@ impl Run<'_> {
         let Some(through) = self.view_to_change(&changed.name, command)? else {
             return self.stored_table(&changed.name).cloned();
         };
-        changed.from = format!("{} AS {}", quoted(&through.called()), changed.alias);
+        let called = compose::relation(&through.called());
+        changed.from = compose::table(called, changed.alias.clone(), Vec::new())?;
         let (name, table) = through.table();
         changed.name = name.clone();
         let table = Arc::clone(table);
@@ -74,14 +74,13 @@ impl Run<'_> {
         through
     }
 
-    /// Lets queries name rows of the table under views as rows of the outermost one; as it stands
-    /// in FROM, up to the alias.
+    /// Lets queries name rows of the table under views as rows of the outermost one.
     pub(super) fn place_through(
         &self,
         through: &Through,
         table: &Table,
         rows: &RecordBatch,
-    ) -> Result<String> {
+    ) -> Result<ObjectName> {
         let declared = table.schema.declared().len();
         let all: Vec<(String, Type)> = stored_in(&self.snapshot, &table.schema.columns).collect();
         let (columns, hidden) = all.split_at(declared);
@@ -97,7 +96,7 @@ impl Run<'_> {
         given.hidden = hidden.to_vec();
         given.hidden.push((PLACE.to_owned(), Type::Int8));
         let through = self.noted(|number| through.over_rows(number, given));
-        Ok(format!("{} AS ", quoted(&through.called())))
+        Ok(compose::relation(&through.called()))
     }
 
     /// Checks that new rows are in sight of the views that ask for it.
@@ -118,16 +117,20 @@ impl Run<'_> {
             return Ok(());
         }
         let rows = concat_batches(&nullable(&table.schema), written)?;
-        let from = self.place_through(through, table, &rows)?;
-        let list: Vec<String> = checks.iter().map(|(check, _)| quoted(check)).collect();
-        let query = format!(
-            "SELECT {} FROM {from}v ORDER BY v.{}",
-            list.join(", "),
-            quoted(PLACE)
-        );
-        let ast = parse_one(&query).map_err(Error::placeless)?;
-        let plan = self.logical(&ast).await.and_then(front::Logical::stored);
-        let plan = self.physical(&plan.map_err(Error::placeless)?).await?;
+        let view = compose::exact("v");
+        let placed = self.place_through(through, table, &rows)?;
+        let from = vec![compose::alone(compose::table(
+            placed,
+            view.clone(),
+            Vec::new(),
+        )?)];
+        let checked = checks.iter();
+        let checked =
+            checked.map(|(check, _)| compose::named(compose::column(&view, check), check));
+        let query = compose::query(checked.collect(), from, None)?;
+        let query = compose::ordered(query, compose::column(&view, PLACE));
+        let plan = self.logical(&Ast::Query(Box::new(query))).await?.stored()?;
+        let plan = self.physical(&plan).await?;
         let found = self.collected(plan, None).await?;
         let mut place = 0;
         for batch in &found {
@@ -256,37 +259,27 @@ impl Run<'_> {
         if missing.is_empty() {
             return Ok(());
         }
-        let source = match &insert.source {
-            None => format!(
-                "VALUES ({})",
-                missing
-                    .iter()
-                    .map(|(_, default)| format!("({default})"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
-            Some(source) => {
-                let more = missing.iter().map(|(_, default)| format!(", ({default})"));
-                let more: String = more.collect();
-                match source.body.as_ref() {
-                    SetExpr::Values(values) if source.with.is_none() => {
-                        let rows = values.rows.iter().map(|row| {
-                            let content = row.content.iter().map(printed);
-                            format!("({}{more})", content.collect::<Vec<_>>().join(", "))
-                        });
-                        format!("VALUES {}", rows.collect::<Vec<_>>().join(", "))
-                    }
-                    _ => format!(
-                        "SELECT source.*{more} FROM ({}) AS source",
-                        printed(&**source)
-                    ),
-                }
+        let more = missing.iter().map(|(_, default)| parse_expr(default));
+        let more = more.collect::<Result<Vec<Expr>>>()?;
+        match &mut insert.source {
+            None => {
+                insert.source = Some(Box::new(compose::row(more)?));
             }
-        };
-        let Ast::Query(source) = parse_one(&source).map_err(Error::placeless)? else {
-            return Err(Error::internal("a query that is none"));
-        };
-        insert.source = Some(source);
+            Some(source) => match source.body.as_mut() {
+                SetExpr::Values(values) if source.with.is_none() => {
+                    for row in &mut values.rows {
+                        row.content.extend(more.iter().cloned());
+                    }
+                }
+                _ => {
+                    let called = compose::exact("source");
+                    let mut list = vec![compose::all_of(&called)];
+                    list.extend(more.into_iter().map(SelectItem::UnnamedExpr));
+                    let inner = compose::derived((**source).clone(), called, Vec::new());
+                    **source = compose::query(list, vec![compose::alone(inner)], None)?;
+                }
+            },
+        }
         let names = missing.iter();
         let names = names.map(|(name, _)| ObjectName::from(vec![Ident::with_quote('"', name)]));
         insert.columns.extend(names);

@@ -72,7 +72,8 @@ pub(super) async fn run(
         }
         Control::Other => {}
     }
-    if changes_rows(ast)
+    if keys.is_none()
+        && changes_rows(ast)
         && let Some(change) = PointChange::of(session, ast, &[])
     {
         let outcome = at_point(session, &change, &[]).await?;

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    CascadeOption, Truncate, TruncateIdentityOption, VacuumStatement,
+    CascadeOption, ObjectName, Truncate, TruncateIdentityOption, VacuumStatement,
 };
 use freestone_storage::{Table, TableId};
 
 use super::Run;
-use super::change::Changed;
+use super::change::{Changed, select};
 use super::changes::row_ids;
+use super::compose;
 use crate::advisor;
 use crate::error::{Error, Result};
-use crate::names::{Name, quoted, table_name};
+use crate::names::{Name, table_name};
 use crate::partition;
-use crate::scan::ROW_ID;
 use crate::session::{Notice, Outcome};
 
 impl Run<'_> {
@@ -64,20 +64,17 @@ impl Run<'_> {
             named.push(Name::in_catalog(&self.snapshot, &child));
         };
         for (name, table) in names.into_iter().zip(&tables) {
-            let query = format!(
-                "SELECT {} FROM {}.{}",
-                quoted(ROW_ID),
-                quoted(&name.schema),
-                quoted(&name.name)
-            );
+            let parts = [&name.schema, &name.name].map(|part| compose::exact(part));
+            let (alias, called) = (compose::exact(&name.name), name.name.clone());
             let changed = Changed {
-                alias: String::new(),
-                called: String::new(),
-                from: String::new(),
+                from: compose::table(ObjectName::from(parts.to_vec()), alias.clone(), Vec::new())?,
+                alias,
+                called,
                 through: None,
                 name,
             };
-            let plan = self.plan_of_change(&changed, &query, &[]).await?;
+            let query = select(&changed, Vec::new(), &[], None, Vec::new())?;
+            let plan = self.plan_of_change(&changed, &query).await?;
             for batch in self.collected(plan, None).await? {
                 let ids = row_ids(&batch)?;
                 self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;

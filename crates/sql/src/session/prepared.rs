@@ -277,11 +277,14 @@ impl Prepared {
             .collect()
     }
 
-    /// The query with its parameters, bound for the session; `None` if its rows are not found by
-    /// keys.
+    /// The statement with its parameters, bound for the session; `None` if its rows are not found
+    /// by keys.
     async fn key_query(&self, session: &Session) -> Option<Arc<KeyQuery>> {
-        let is_query = matches!(self.statement.ast.as_ref(), Ast::Query(_));
-        if !is_query || session.has_own_names() || self.statement.is_deep() {
+        let may_be = matches!(
+            self.statement.ast.as_ref(),
+            Ast::Query(_) | Ast::Update(_) | Ast::Delete(_)
+        );
+        if !may_be || session.has_own_names() || self.statement.is_deep() {
             return None;
         }
         let known = self.keys.read().clone();

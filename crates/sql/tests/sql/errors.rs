@@ -105,3 +105,54 @@ fn sessions_can_be_shared_between_threads() {
     let sql = Sql::new();
     future(sql.session.execute("SELECT 1"));
 }
+
+/// Errors of the parts of statements that change rows point into the statement.
+#[test]
+fn errors_of_changes_have_a_place() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INT PRIMARY KEY, b TEXT); CREATE TABLE u (c INT);
+         CREATE VIEW v AS SELECT a AS x, b AS y FROM t",
+    );
+    for (statement, state) in [
+        ("UPDATE t SET b = ^nosuch WHERE a = 1", "42703"),
+        ("UPDATE t SET b = 'x' WHERE ^nosuch = 1", "42703"),
+        ("UPDATE t SET b = 'x' WHERE ^nosuch(a)", "42883"),
+        ("UPDATE t SET b = 'x' FROM u WHERE t.a = ^u.nosuch", "42703"),
+        ("UPDATE t SET b = 'x' RETURNING a, ^nosuch", "42703"),
+        ("UPDATE v SET y = ^nosuch", "42703"),
+        ("DELETE FROM t WHERE ^nosuch = 1", "42703"),
+        ("DELETE FROM t USING u WHERE c = ^nosuch", "42703"),
+        ("DELETE FROM v WHERE ^nosuch = 1", "42703"),
+        ("DELETE FROM t USING u RETURNING c, ^nosuch", "42703"),
+        (
+            "MERGE INTO t USING u ON a = ^nosuch WHEN MATCHED THEN DELETE",
+            "42703",
+        ),
+        (
+            "MERGE INTO t USING u ON a = c WHEN MATCHED THEN UPDATE SET b = ^nosuch",
+            "42703",
+        ),
+        (
+            "MERGE INTO t USING u ON a = c WHEN NOT MATCHED THEN INSERT VALUES (c, ^nosuch)",
+            "42703",
+        ),
+        (
+            "INSERT INTO t VALUES (1, 'x') ON CONFLICT (a) DO UPDATE SET b = (SELECT ^nosuch FROM u)",
+            "42703",
+        ),
+        ("INSERT INTO t SELECT c, ^nosuch FROM u", "42703"),
+    ] {
+        let (before, after) = statement.split_once('^').unwrap();
+        let error = sql.error(&format!("{before}{after}"));
+        assert_eq!(error.sqlstate, state, "{statement}");
+        let at = error
+            .position
+            .map(|position| (position.line, position.column));
+        assert_eq!(at, Some((1, before.len() as u64 + 1)), "{statement}");
+    }
+    assert_eq!(
+        sql.state("MERGE INTO t USING u ON a = c WHEN MATCHED AND a THEN DELETE"),
+        "42804"
+    );
+}

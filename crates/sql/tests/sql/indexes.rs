@@ -465,6 +465,40 @@ fn the_catalog_tells_indexes_as_they_were_made() {
 }
 
 #[test]
+fn indexes_by_hash_are_told_as_such() {
+    let place = tempfile::tempdir().unwrap();
+    let open = || Sql::on(&Database::open(place.path().join("d")).unwrap());
+    let sql = open();
+    sql.run(
+        "CREATE TABLE t (a INT, b TEXT); INSERT INTO t SELECT g, 'b' || g FROM generate_series(1, 50) g;
+         CREATE INDEX i1 ON t USING hash (a);
+         CREATE INDEX i2 ON t USING hash (b) WHERE a > 1",
+    );
+    for (statement, state) in [
+        ("CREATE INDEX ON t USING hash (a, b)", "0A000"),
+        ("CREATE UNIQUE INDEX ON t USING hash (a)", "0A000"),
+        ("CREATE UNIQUE INDEX ON t USING brin (a)", "0A000"),
+        ("CREATE INDEX ON t USING hash (a) INCLUDE (b)", "0A000"),
+    ] {
+        assert_eq!(sql.state(statement), state, "{statement}");
+    }
+    drop(sql);
+    let sql = open();
+    assert_eq!(
+        sql.rows(
+            "SELECT relname, amname, indclass, indexdef FROM pg_class c JOIN pg_am a ON a.oid = relam
+             JOIN pg_index i ON indexrelid = c.oid JOIN pg_indexes x ON indexname = relname
+             WHERE relname IN ('i1', 'i2') ORDER BY 1"
+        ),
+        [
+            "i1|hash|[10020]|CREATE INDEX i1 ON public.t USING hash (a)",
+            "i2|hash|[10037]|CREATE INDEX i2 ON public.t USING hash (b) WHERE (a > 1)",
+        ]
+    );
+    assert_eq!(sql.rows("SELECT b FROM t WHERE a = 7"), ["b7"]);
+}
+
+#[test]
 fn forms_of_indexes_go_to_partitions_and_copies() {
     let sql = Sql::new();
     sql.run(

@@ -412,3 +412,89 @@ fn prepared_queries_by_keys_lock_their_rows() {
     assert_eq!(rows(&sql.session), "25006");
     sql.run("ROLLBACK");
 }
+
+/// What a prepared statement did: its tag, its rows or its SQLSTATE.
+fn prepared_outcome(sql: &Sql, text: &str, values: &[Parameter]) -> String {
+    let prepared = sql.session.prepare(text).unwrap();
+    runtime().block_on(async {
+        match prepared.run(&sql.session, values).await {
+            Ok(Outcome::Done { tag, .. }) => tag,
+            Ok(Outcome::Rows(rows)) => match rows.stream.try_collect::<Vec<_>>().await {
+                Ok(batches) => {
+                    let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
+                    let shown = shown.unwrap().to_string();
+                    let mut lines: Vec<&str> = shown.lines().collect();
+                    lines.sort_unstable();
+                    lines.join("\n")
+                }
+                Err(error) => error.to_string(),
+            },
+            Err(error) => error.sqlstate.to_string(),
+        }
+    })
+}
+
+/// Prepared changes by keys against the same changes with values in their texts, which plans of
+/// operators find the rows of.
+#[test]
+fn prepared_changes_by_keys_do_what_literals_do() {
+    let (keyed, planned) = (tables(), tables());
+    planned.run("SET freestone.engine = 'datafusion'");
+    let all = "SELECT * FROM cu ORDER BY w, d, id, bal";
+    let mut done = 0;
+    for (number, condition) in CONDITIONS.iter().enumerate() {
+        for change in [
+            "UPDATE cu SET bal = bal + 17, name = upper(name) WHERE {}",
+            "UPDATE cu AS c SET (bal, day) = (id * 20.5, c.day + 3) WHERE {} RETURNING id, c.bal / 2 AS half, *",
+            "UPDATE cu SET bal = wh.tax + 4 FROM wh WHERE wh.no = 1 AND wh.no = w AND ({})",
+            "UPDATE cu SET id = id + 100 WHERE {}",
+            "UPDATE cu SET bal = 100 / (id - 3) WHERE {}",
+            "DELETE FROM cu USING wh WHERE wh.no IN (1, 2) AND wh.no = w AND ({}) AND id = 5",
+            "DELETE FROM cu WHERE ({}) AND id % 2 = 1 RETURNING id, name || '!'",
+        ] {
+            let change = change.replace("{}", condition);
+            let (text, values) = with_parameters(&change);
+            let first = prepared_outcome(&keyed, &text, &values);
+            assert_eq!(first, prepared_outcome(&planned, &change, &[]), "{change}");
+            assert_eq!(
+                keyed.rows_of_one_engine(all),
+                planned.rows_of_one_engine(all),
+                "{change}"
+            );
+            done += usize::from(!first.ends_with(" 0"));
+        }
+        if number % 7 == 3 {
+            for sql in [&keyed, &planned] {
+                sql.run("VACUUM cu");
+            }
+        }
+    }
+    assert!(done > 60, "{done} changes of rows");
+}
+
+#[test]
+fn prepared_changes_wait_for_rows_and_fail_as_others() {
+    let sql = tables();
+    sql.run("ALTER TABLE cu ADD CONSTRAINT positive CHECK (bal >= 0)");
+    sql.run("ALTER TABLE cu ADD FOREIGN KEY (w) REFERENCES wh");
+    let other = Sql::on(sql.session.database());
+    other.run("SET lock_timeout = '20ms'");
+    let update = "UPDATE cu SET bal = bal + $1 WHERE (w, d, id) IN (($2, 1, 1), ($2, 1, 2))";
+    let values = |add: i64, w: i64| [Parameter::from(add), Parameter::from(w)];
+    sql.run("BEGIN");
+    assert_eq!(prepared_outcome(&sql, update, &values(5, 1)), "UPDATE 2");
+    assert_eq!(prepared_outcome(&other, update, &values(5, 2)), "UPDATE 2");
+    assert_eq!(prepared_outcome(&other, update, &values(5, 1)), "55P03");
+    sql.run("COMMIT");
+    assert_eq!(prepared_outcome(&other, update, &values(-7, 1)), "23514");
+    assert_eq!(prepared_outcome(&other, update, &values(1, 1)), "UPDATE 2");
+    let moved = "UPDATE cu SET w = $1 WHERE (w, d, id) IN (($2, 1, 1), ($2, 1, 3))";
+    assert_eq!(prepared_outcome(&other, moved, &values(9, 1)), "23503");
+    assert_eq!(prepared_outcome(&other, moved, &values(2, 1)), "23505");
+    let gone = "DELETE FROM wh WHERE no IN ($1, $2)";
+    assert_eq!(prepared_outcome(&other, gone, &values(1, 7)), "23503");
+    assert_eq!(
+        sql.rows("SELECT id, bal FROM cu WHERE w = 1 AND d = 1 AND id < 4 ORDER BY id"),
+        ["1|7.50", "2|9.00", "3|4.50"]
+    );
+}

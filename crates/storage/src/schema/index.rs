@@ -79,6 +79,9 @@ pub struct IndexDefinition {
 /// hold all columns. The catalog tells them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexForm {
+    /// USING hash: an index of the kind of ordered ones that the catalog calls so.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub hash: bool,
     /// How the columns are written, in their order; none if all are in the usual form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elements: Vec<ElementForm>,
@@ -87,10 +90,14 @@ pub struct IndexForm {
     pub include: Vec<usize>,
 }
 
+fn is_not(said: &bool) -> bool {
+    !said
+}
+
 impl IndexForm {
     /// Whether nothing is said.
     pub fn is_plain(&self) -> bool {
-        self.elements.is_empty() && self.include.is_empty()
+        *self == IndexForm::default()
     }
 
     /// The form of the element of a place.

@@ -1,11 +1,17 @@
 //! How rows are found: access methods, and the classes of operators that PostgreSQL's indexes
 //! of each type have by default.
 
-use super::facts::Facts;
-use super::objects::{BTREE, OWNER};
+use freestone_storage::{IndexDefinition, IndexKind};
 
+use super::facts::Facts;
+use super::objects::OWNER;
+
+/// The access method of ordered indexes.
+const BTREE: i64 = 403;
 /// The access method of hashes.
 const HASH: i64 = 405;
+/// The access method of indexes that blocks have no parts of.
+const BRIN: i64 = 3580;
 
 /// Access methods: number, name, kind, and the number and the name of their handlers.
 pub(super) const ACCESS: [(i64, &str, &str, i64, &str); 7] = [
@@ -151,22 +157,24 @@ const FAMILIES: [(i64, i64, &str); 54] = [
     (6194, 405, "record_ops"),
 ];
 
-/// The number of the class that an ordered index over values of a type has; 0 if there is none.
-pub(super) fn class_of(ty: i64) -> i64 {
+/// The number of the class that an index over values of a type has; 0 if there is none.
+pub(super) fn class_of(index: &IndexDefinition, ty: i64) -> i64 {
+    let method = method_of_classes(index);
     // Texts with a length are compared as those without.
     let ty = if ty == 1043 { 25 } else { ty };
     let mut all = CLASSES.iter();
     let class =
-        all.find(|(_, method, _, _, of, default)| *method == BTREE && *of == ty && *default);
+        all.find(|(_, of_method, _, _, of, default)| *of_method == method && *of == ty && *default);
     class.map_or(0, |(number, ..)| *number)
 }
 
 /// The number of the class of a name for an ordered index over values of a type.
-pub(super) fn class_called(name: &str, ty: i64) -> Option<i64> {
+pub(super) fn class_called(index: &IndexDefinition, name: &str, ty: i64) -> Option<i64> {
+    let method = method_of_classes(index);
     let of_name = |of: Option<i64>| {
         let mut all = CLASSES.iter();
-        all.find(|(_, method, known, _, ty, _)| {
-            *method == BTREE && *known == name && of.is_none_or(|of| *ty == of)
+        all.find(|(_, of_method, known, _, ty, _)| {
+            *of_method == method && *known == name && of.is_none_or(|of| *ty == of)
         })
     };
     let found = of_name(Some(ty)).or_else(|| of_name(None));
@@ -174,10 +182,28 @@ pub(super) fn class_called(name: &str, ty: i64) -> Option<i64> {
 }
 
 /// Whether a class is that which an ordered index over values of a type has by itself.
-pub(super) fn is_usual(name: &str, ty: i64) -> bool {
+pub(super) fn is_usual(index: &IndexDefinition, name: &str, ty: i64) -> bool {
     // Created types and arrays have one class.
-    let usual = class_of(ty);
-    usual == 0 || class_called(name, ty) == Some(usual)
+    let usual = class_of(index, ty);
+    usual == 0 || class_called(index, name, ty) == Some(usual)
+}
+
+/// The number of the access method by which PostgreSQL knows an index.
+pub(super) fn access_number(index: &IndexDefinition) -> i64 {
+    match index.kind {
+        IndexKind::Csb if index.form.hash => HASH,
+        IndexKind::Brin => BRIN,
+        _ => BTREE,
+    }
+}
+
+/// The access method that has the classes of an index. Those of ordered indexes stand for the
+/// classes that no query asks.
+fn method_of_classes(index: &IndexDefinition) -> i64 {
+    match access_number(index) {
+        HASH => HASH,
+        _ => BTREE,
+    }
 }
 
 /// Rows of `pg_am`, `pg_opclass` and `pg_opfamily`; whether it is one of them.

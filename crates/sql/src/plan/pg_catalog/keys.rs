@@ -76,7 +76,7 @@ impl Over<'_> {
                 text.push_str(&format!(" COLLATE {}", quoted(&collation)));
             }
             if let Some(class) = form.class
-                && !super::classes::is_usual(&class, number)
+                && !super::classes::is_usual(index, &class, number)
             {
                 text.push_str(&format!(" {}", quoted(&class)));
             }
@@ -150,7 +150,7 @@ impl Over<'_> {
         format!(
             "CREATE {unique}INDEX {} ON {only}{table} USING {} {}{}{}",
             quoted(&index.name),
-            access_method(index.kind),
+            access_method(index),
             self.list(index),
             match has_equal_nulls(self.table, index) {
                 true => " NULLS NOT DISTINCT",
@@ -189,8 +189,9 @@ fn numbers(columns: &[usize]) -> Vec<i32> {
 
 /// The kind of an index by the name that PostgreSQL has for it, so that what is dumped here is
 /// restored there; kinds that it lacks have their own.
-fn access_method(kind: IndexKind) -> &'static str {
-    match kind {
+fn access_method(index: &IndexDefinition) -> &'static str {
+    match index.kind {
+        IndexKind::Csb if index.form.hash => "hash",
         IndexKind::Csb => "btree",
         IndexKind::Inverted => "inverted",
         IndexKind::Bloom => "bloom",
@@ -246,10 +247,11 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 let form = form(place);
                 let collation = form.collation.as_deref().map(collation_number);
                 let class = form.class.as_deref();
-                let class = class.and_then(|class| super::classes::class_called(class, number));
+                let class =
+                    class.and_then(|class| super::classes::class_called(index, class, number));
                 (
                     collation.unwrap_or_else(|| collation_of(number)),
-                    class.unwrap_or_else(|| super::classes::class_of(number)),
+                    class.unwrap_or_else(|| super::classes::class_of(index, number)),
                 )
             });
             let (collations, classes): (Vec<i64>, Vec<i64>) = of_types.unzip();

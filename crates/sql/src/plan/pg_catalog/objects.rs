@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Catalog, Column, IndexDefinition, IndexKind, Object, PartitionBound, PartitionStrategy,
-    Privileges, Sequence, Table, TableId, TableSchema, TypeId,
+    Catalog, Column, IndexDefinition, Object, PartitionBound, PartitionStrategy, Privileges,
+    Sequence, Table, TableId, TableSchema, TypeId,
 };
 
 use super::PG_CATALOG;
+use super::classes::access_number;
 use super::facts::{Fact, Facts};
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
@@ -49,11 +50,8 @@ pub(super) const SYSTEM: i64 = 11;
 pub(super) const INFORMATION: i64 = 13_000;
 /// and that of rows that are too long, which is empty here.
 pub(super) const TOAST: i64 = 99;
-/// Table access by heap, and by an index,
+/// The access method of tables.
 pub(super) const HEAP: i64 = 2;
-pub(super) const BTREE: i64 = 403;
-/// and by one that blocks have no parts of.
-pub(super) const BRIN: i64 = 3580;
 
 /// A table's number.
 pub(crate) fn table_number(table: &Table) -> i64 {
@@ -494,14 +492,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("relname", index.name.as_str().into()),
                 ("relnamespace", namespace.into()),
                 ("relowner", owner(relations, &table.id.into()).into()),
-                (
-                    "relam",
-                    match index.kind {
-                        IndexKind::Brin => BRIN,
-                        _ => BTREE,
-                    }
-                    .into(),
-                ),
+                ("relam", access_number(index).into()),
                 (
                     "relkind",
                     match table.schema.partitioned {
