@@ -199,7 +199,7 @@ impl Connection {
             Some(known) => {
                 // What is found by a key takes less time than another thread takes to wake up.
                 runtime(py)?;
-                let found = py.detach(|| known.prepared.batch_at_key(session, &values));
+                let found = py.detach(|| known.prepared.at_once(session, &values));
                 if let Some(batch) = found.map_err(|error| raised(py, error))? {
                     let schema = batch.schema();
                     return Ok((
@@ -211,7 +211,7 @@ impl Connection {
                 let opened = Arc::clone(&opened);
                 let run = async move {
                     let session = &opened.session;
-                    let run = known.prepared.run_after_key(session, &values);
+                    let run = known.prepared.run(session, &values);
                     lent(session, frames, run).await
                 };
                 wait(py, interrupts, observer, fraction, run)

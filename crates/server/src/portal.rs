@@ -170,10 +170,10 @@ impl Portal {
                 return messages.put(&Backend::EmptyQueryResponse(EmptyQueryResponse::new()));
             };
             // Look-ups are done at once: nothing could end them before.
-            let (schema, rest, rows) = match prepared.batch_at_key(session, &self.values)? {
+            let (schema, rest, rows) = match prepared.at_once(session, &self.values)? {
                 Some(batch) => (batch.schema(), Some((batch, 0)), None),
                 None => {
-                    let run = Box::pin(prepared.run_after_key(session, &self.values));
+                    let run = Box::pin(prepared.run(session, &self.values));
                     let outcome = limits.wait(run).await??;
                     noticed(messages, session)?;
                     match outcome {

@@ -168,7 +168,14 @@ fn found_as(
     form: Form,
 ) -> Result<Planned> {
     let form = finds_by_keys(relations).then_some(form);
-    with_room(relations, || bound_or_found(relations, ast, targets, form))
+    let found = with_room(relations, || bound_or_found(relations, ast, targets, form))?;
+    match &found {
+        // The values of a prepared statement are in it by now.
+        Planned::Plan(plan) if !plan.parameters.is_empty() => {
+            Err(Error::new("42P02", "there is no parameter $1"))
+        }
+        _ => Ok(found),
+    }
 }
 
 /// A query over the names in sight with its parameters, bound; `None` if its rows are not found by
@@ -322,7 +329,7 @@ fn bound_or_found(
     }
     let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
         let mut plan = lower::rewritten(&bound.plan, &around);
-        if let Some(form) = finds {
+        if let Some(form) = finds.filter(|_| bound.parameters.is_empty()) {
             plan = match KeyPlan::of(plan, &bound.columns) {
                 Ok(keyed) => {
                     let record = relations.state.config().get_extension::<Record>();

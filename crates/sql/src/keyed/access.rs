@@ -41,6 +41,9 @@ pub(super) struct Access {
     pub(super) read: Vec<(Read, bool)>,
     /// Positions in the table of those that are no ids.
     pub(super) columns: Vec<usize>,
+    /// Whether the rows of its keys meet all conditions of the table: each gives one column of
+    /// the key its value.
+    pub(super) is_exact: bool,
     /// Where the values of each key, or of its first columns, come from.
     keys: Vec<Vec<Source>>,
 }
@@ -95,6 +98,20 @@ impl Source {
 }
 
 impl Access {
+    /// The values of the only key, or the first one; `None` if one of them is NULL.
+    pub(super) fn first(&self, parameters: &[ArrayRef]) -> Option<Vec<Value>> {
+        let key = self.keys.first()?.iter();
+        key.map(|source| source.value(parameters)).collect()
+    }
+
+    /// The columns of the only key, if it is a whole one.
+    pub(super) fn key(&self) -> Option<&[usize]> {
+        match &self.by {
+            By::Key(look_up) => Some(look_up.key()),
+            By::First { .. } => None,
+        }
+    }
+
     /// The keys with the values of parameters, each once; those with a NULL are left out.
     pub(super) fn values(&self, parameters: &[ArrayRef]) -> Vec<Vec<Value>> {
         let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
@@ -328,6 +345,11 @@ impl Walk {
             }
         }
         self.spread(&mut places, above);
+        let gives_one = |term: &&Expr| {
+            let all = alternatives(term, &places, schema);
+            all.is_some_and(|all| all.len() == 1 && all[0].len() == 1)
+        };
+        let gives_one = above.iter().all(gives_one);
         let alternatives = alternatives_of(above, &places, schema)?;
         let (by, keys) = match keys(schema, &alternatives) {
             Some((key, keys)) => {
@@ -343,7 +365,15 @@ impl Walk {
                 first_columns(schema, conditions)?
             }
         };
+        let is_exact = match &by {
+            By::Key(_) => match keys.as_slice() {
+                [key] => key.len() == above.len() && gives_one,
+                _ => false,
+            },
+            By::First { .. } => false,
+        };
         Some(Access {
+            is_exact,
             relation: std::ptr::from_ref(relation).addr(),
             table: Arc::downgrade(table),
             by,

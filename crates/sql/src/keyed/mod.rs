@@ -21,6 +21,7 @@
 //! so do those with sub-queries, volatile functions, windows and set operations.
 
 mod access;
+mod direct;
 mod query;
 
 use std::collections::HashMap;
@@ -37,6 +38,7 @@ use freestone_storage::delta::arrays;
 use freestone_storage::{Column, Extent, Row, RowId, Snapshot};
 
 use self::access::{Access, By};
+use self::direct::Direct;
 use crate::advisor::Record;
 use crate::error::Result;
 use crate::lower::{shown_batch, stored_batch};
@@ -55,6 +57,8 @@ pub(crate) struct KeyPlan {
     accesses: Vec<Access>,
     /// Columns of the result: their names and types, and where they stand in the plan.
     shown: Vec<(String, Type, ColumnId)>,
+    /// The look-up that gives the result without the plan.
+    direct: Option<Direct>,
 }
 
 /// Most rows that the look-ups of a table by the first columns of a key may look at, and how many
@@ -92,8 +96,11 @@ impl KeyPlan {
         let ids = plan.columns();
         let shown = shown.iter().zip(&ids);
         let shown = shown.map(|(column, id)| (column.name.clone(), column.ty.clone(), id.id));
+        let shown: Vec<(String, Type, ColumnId)> = shown.collect();
+        let direct = Direct::of(&plan, &accesses, &shown);
         Ok(KeyPlan {
-            shown: shown.collect(),
+            shown,
+            direct,
             accesses,
             plan,
         })
@@ -117,6 +124,21 @@ impl KeyPlan {
         *self.plan
     }
 
+    /// The rows that a snapshot sees as they are stored, if nothing has to be computed.
+    ///
+    /// # Errors
+    /// An error of reading rows.
+    pub(crate) fn stored_rows(
+        &self,
+        snapshot: &Snapshot,
+        parameters: &[ArrayRef],
+    ) -> Result<Option<Vec<Row>>> {
+        match (&self.direct, self.accesses.as_slice()) {
+            (Some(direct), [access]) => direct.rows(access, snapshot, parameters),
+            _ => Ok(None),
+        }
+    }
+
     /// The rows that a snapshot sees; `None` if there are many, a table is not there, or a value
     /// cannot be given in the form.
     ///
@@ -128,6 +150,10 @@ impl KeyPlan {
         parameters: &[ArrayRef],
         form: Form,
     ) -> Result<Option<RecordBatch>> {
+        if let (Some(direct), [access], Form::Shown) = (&self.direct, &*self.accesses, form) {
+            let rows = direct.rows(access, seen.snapshot, parameters)?;
+            return rows.map(|rows| direct.batch(&rows)).transpose();
+        }
         let session = seen.session;
         let mut found: HashMap<usize, RecordBatch> = HashMap::new();
         let mut left = MOST_ROWS;

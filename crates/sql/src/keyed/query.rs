@@ -26,7 +26,7 @@ use datafusion::arrow::array::{
 };
 use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Snapshot};
+use freestone_storage::{Catalog, Row, Snapshot};
 
 use super::{Form, KeyPlan, Seen};
 use crate::advisor::Record;
@@ -134,17 +134,22 @@ impl Keyed<'_> {
         self.query.bound.as_ref()?.change.as_ref()
     }
 
+    /// The bound plan, if it is one of the snapshot's catalog.
+    fn bound(&self, snapshot: &Snapshot) -> Option<&Bound> {
+        let catalog = self.query.catalog.as_ptr();
+        if !std::ptr::eq(catalog, Arc::as_ptr(snapshot.catalog())) {
+            self.query.outdated.store(true, Ordering::Relaxed);
+            return None;
+        }
+        self.query.bound.as_ref()
+    }
+
     /// The rows that a snapshot sees; `None` if they have to be found in another way.
     ///
     /// # Errors
     /// As [`KeyPlan::rows`].
     pub(crate) fn rows(&self, snapshot: &Snapshot) -> Result<Option<RecordBatch>> {
-        let catalog = self.query.catalog.as_ptr();
-        if !std::ptr::eq(catalog, Arc::as_ptr(snapshot.catalog())) {
-            self.query.outdated.store(true, Ordering::Relaxed);
-            return Ok(None);
-        }
-        let Some(bound) = &self.query.bound else {
+        let Some(bound) = self.bound(snapshot) else {
             return Ok(None);
         };
         let seen = Seen {
@@ -153,6 +158,17 @@ impl Keyed<'_> {
             record: bound.record.as_deref(),
         };
         bound.plan.rows(&seen, &self.values, bound.form)
+    }
+
+    /// The same as they are stored, if nothing has to be computed.
+    ///
+    /// # Errors
+    /// As [`KeyPlan::stored_rows`].
+    pub(crate) fn stored_rows(&self, snapshot: &Snapshot) -> Result<Option<Vec<Row>>> {
+        match self.bound(snapshot) {
+            Some(bound) => bound.plan.stored_rows(snapshot, &self.values),
+            None => Ok(None),
+        }
     }
 }
 

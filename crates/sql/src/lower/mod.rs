@@ -76,7 +76,8 @@ pub(crate) use indexed::{FIRST, Term};
 pub(crate) use operator::{Operators, bulk_window};
 pub(crate) use optimize::optimize;
 pub(crate) use output::{
-    output, schema, shown_batch, stored, stored_batch, stored_records, type_of, with_schema,
+    output, plainly_shown, schema, shown_batch, stored, stored_batch, stored_records, type_of,
+    with_schema,
 };
 
 /// What a relation of the front is here: its handle.

@@ -165,6 +165,12 @@ pub(crate) fn shown_batch(
     )?))
 }
 
+/// The column of a result that is shown as it is held; `None` for a type of other values.
+pub(crate) fn plainly_shown(name: &str, ty: &Type) -> Option<Field> {
+    let plain = !is_shown_otherwise(ty) && !has_names(ty) && !matches!(ty, Type::Array(_));
+    plain.then(|| Field::new(name, kind(ty), true).with_metadata(said(ty)))
+}
+
 /// Names, types and values as storage takes them; `None` if the values of a column have another
 /// form than those of its type.
 ///

@@ -17,7 +17,7 @@ use crate::front;
 use crate::keyed::{Bound, KeyChange, KeyQuery};
 use crate::parameter;
 use crate::plan::updatable::Command;
-use crate::session::{Outcome, PreparedKeys, Session};
+use crate::session::{KnownKeys, Outcome, Session};
 use crate::statement::changing_query;
 
 /// A statement with parameters as the session sees it now; `None` if nothing can be said of it,
@@ -115,9 +115,11 @@ impl Run<'_> {
 
     /// Finds the rows of a statement and does with them as it says, or runs it in another way if
     /// there are too many.
-    pub(super) async fn by_keys(&self, keys: &PreparedKeys<'_>, ast: &Ast) -> Result<Outcome> {
+    pub(super) async fn by_keys(&self, keys: &KnownKeys<'_>, ast: &Ast) -> Result<Outcome> {
         let Some(rows) = keys.keyed.rows(&self.snapshot)? else {
-            return Box::pin(self.planned_by_kind(&keys.ast()?)).await;
+            let with_values = keys.ast()?;
+            let ast = with_values.as_ref().unwrap_or(ast);
+            return Box::pin(self.planned_by_kind(ast)).await;
         };
         match (ast, keys.keyed.change()) {
             (Ast::Query(query), _) if !query.locks.is_empty() => {

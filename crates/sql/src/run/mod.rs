@@ -34,28 +34,24 @@ mod domain;
 mod drop;
 mod elements;
 pub(crate) mod explain;
-mod formula;
 mod function;
 mod grant;
 mod granted;
 mod identity;
-mod increment;
 mod index;
 mod index_over;
 mod insert;
-mod key;
 mod like;
 mod literal;
 pub(crate) mod locking;
 mod maintenance;
 mod materialized;
 mod merge;
+mod new_row;
 mod partition;
 mod partition_bound;
 mod partition_key;
 mod partitioned;
-mod point;
-mod point_change;
 mod prepare;
 mod query;
 mod redeclare;
@@ -95,7 +91,7 @@ use crate::plan::given::Given;
 use crate::plan::relations::{Relations, unknown_table};
 use crate::plan::updatable::Through;
 use crate::rights::RoleStatement;
-use crate::session::{Outcome, PreparedKeys, Session};
+use crate::session::{KnownKeys, Outcome, Session};
 use crate::statement::{Statement, changing_query};
 use crate::utility::Utility;
 
@@ -106,10 +102,9 @@ pub(crate) use declare::columns_in;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 pub(crate) use materialized::{may_change, may_read};
-pub(crate) use point::PointQuery;
-pub(crate) use point_change::PointChange;
+pub(crate) use new_row::NewRow;
 pub(crate) use sequence::drop_defaults;
-pub(crate) use transaction::{at_point, changes_rows};
+pub(crate) use transaction::{changes_rows, insert_at_once};
 pub(crate) use with::{given, with_before};
 
 /// One statement being run.
@@ -137,7 +132,7 @@ pub(crate) struct Run<'a> {
     /// The statement, if it has to be looked at again when it changes the catalog.
     checked: OnceLock<Ast>,
     /// The values of a prepared query whose rows are found by keys.
-    keys: Option<&'a PreparedKeys<'a>>,
+    keys: Option<&'a KnownKeys<'a>>,
 }
 
 /// Runs a statement.
@@ -167,12 +162,16 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     Ok(outcome)
 }
 
-/// Runs a prepared query whose rows are found by keys.
+/// Runs a statement whose rows are found by keys.
 ///
 /// # Errors
 /// As [`statement`].
-pub(crate) async fn keyed(session: &Session, keys: &PreparedKeys<'_>) -> Result<Outcome> {
-    transaction::run(session, keys.unbound(), Some(keys)).await
+pub(crate) async fn keyed(
+    session: &Session,
+    statement: &Statement,
+    keys: &KnownKeys<'_>,
+) -> Result<Outcome> {
+    transaction::run(session, &statement.ast, Some(keys)).await
 }
 
 impl<'a> Run<'a> {
@@ -211,7 +210,7 @@ impl<'a> Run<'a> {
 
 impl<'a> Run<'a> {
     /// The run with the values of a prepared query by keys.
-    fn with_keys(self, keys: Option<&'a PreparedKeys<'a>>) -> Self {
+    fn with_keys(self, keys: Option<&'a KnownKeys<'a>>) -> Self {
         Self { keys, ..self }
     }
 }
@@ -268,16 +267,7 @@ impl Run<'_> {
             Ast::Query(query) if changing_query(ast).is_some() => {
                 Box::pin(self.with_changes(query)).await
             }
-            Ast::Query(query) => {
-                let point = match self.session.client().has_path() {
-                    true => None,
-                    false => self.point(query)?,
-                };
-                match point {
-                    Some(outcome) => Ok(outcome),
-                    None => Box::pin(self.query(ast)).await,
-                }
-            }
+            Ast::Query(_) => Box::pin(self.query(ast)).await,
             Ast::Explain { .. } => Box::pin(self.explain(ast)).await,
             Ast::Insert(insert) => Box::pin(self.insert(insert)).await,
             Ast::Update(update) => Box::pin(self.update(update)).await,

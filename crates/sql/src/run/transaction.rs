@@ -11,14 +11,12 @@ use parking_lot::Mutex;
 
 use super::explain::carries_out;
 use super::locking::locks;
-use super::{PointChange, Run};
+use super::{NewRow, Run};
 use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
-use crate::session::{
-    AskedModes, Block, Marks, Modes, Notice, Open, Outcome, PreparedKeys, Session,
-};
+use crate::session::{AskedModes, Block, KnownKeys, Marks, Modes, Notice, Open, Outcome, Session};
 use crate::statement::changing_query;
 use crate::utility::Utility;
 
@@ -30,7 +28,7 @@ pub(super) const ATTEMPTS: usize = 50;
 const UPSERTS: usize = 4;
 
 /// A statement, and the values of its keys if it is a prepared query by keys.
-type Work<'a> = (&'a Ast, Option<&'a PreparedKeys<'a>>);
+type Work<'a> = (&'a Ast, Option<&'a KnownKeys<'a>>);
 
 /// Runs a statement in the session's transaction, or as one of its own.
 ///
@@ -39,7 +37,7 @@ type Work<'a> = (&'a Ast, Option<&'a PreparedKeys<'a>>);
 pub(super) async fn run(
     session: &Session,
     ast: &Ast,
-    keys: Option<&PreparedKeys<'_>>,
+    keys: Option<&KnownKeys<'_>>,
 ) -> Result<Outcome> {
     session.apply_pending();
     if !session.in_transaction() {
@@ -72,11 +70,8 @@ pub(super) async fn run(
         }
         Control::Other => {}
     }
-    if keys.is_none()
-        && changes_rows(ast)
-        && let Some(change) = PointChange::of(session, ast, &[])
-    {
-        let outcome = at_point(session, &change, &[]).await?;
+    if let Some(row) = NewRow::of(session, ast) {
+        let outcome = insert_at_once(session, &row, &[]).await?;
         if let Some(outcome) = outcome {
             return Ok(outcome);
         }
@@ -244,37 +239,37 @@ async fn alone(
     }
 }
 
-/// Makes a change of a single row, in the session's transaction or one of its
-/// own; `None` if it has to be planned, and nothing has changed then.
+/// Adds a row, in the session's transaction or one of its own; `None` if the statement has to be
+/// planned, and nothing has changed then.
 ///
 /// # Errors
-/// As [`PointChange::apply`].
-pub(crate) async fn at_point(
+/// As [`NewRow::insert`].
+pub(crate) async fn insert_at_once(
     session: &Session,
-    change: &PointChange,
+    row: &NewRow,
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
     let within = session.transaction().at_once(|transaction| {
-        if !change.is_allowed(session, transaction.catalog()) {
-            return Ok(None);
+        if !row.is_allowed(session, transaction.catalog()) {
+            return Ok(false);
         }
         transaction.take_stopped();
-        let rows = match change.apply(transaction, parameters) {
+        let done = match row.insert(transaction, parameters) {
             // Nothing has changed: as a statement that is planned, it can wait.
-            Err(_) if transaction.take_stopped().is_some() => return Ok(None),
-            rows => rows?,
+            Err(_) if transaction.take_stopped().is_some() => return Ok(false),
+            done => done?,
         };
         transaction.settle()?;
-        Ok(rows)
+        Ok(done)
     })?;
-    if let Some(rows) = within {
-        return Ok(rows.map(|rows| change.outcome(rows)));
+    if let Some(done) = within {
+        return Ok(done.then(inserted));
     }
     session.must_write()?;
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match point_alone(session, change, parameters, &mut stopped).await {
+        let error = match inserted_alone(session, row, parameters, &mut stopped).await {
             Err(error) if error.sqlstate == "40001" => error,
             done => return done,
         };
@@ -292,9 +287,9 @@ pub(crate) async fn at_point(
     }
 }
 
-async fn point_alone(
+async fn inserted_alone(
     session: &Session,
-    change: &PointChange,
+    row: &NewRow,
     parameters: &[Parameter],
     stopped: &mut Option<Stopped>,
 ) -> Result<Option<Outcome>> {
@@ -302,19 +297,25 @@ async fn point_alone(
     if session.modes().is_serializable() {
         own.make_serializable();
     }
-    if !change.is_allowed(session, own.catalog()) {
+    if !row.is_allowed(session, own.catalog()) {
         return Ok(None);
     }
-    let rows = match change.apply(&mut own, parameters) {
-        Ok(Some(rows)) => rows,
-        Ok(None) => return Ok(None),
+    match row.insert(&mut own, parameters) {
+        Ok(true) => {}
+        Ok(false) => return Ok(None),
         Err(error) => {
             *stopped = own.take_stopped();
             return Err(error);
         }
-    };
+    }
     session.commit(own).await?;
-    Ok(Some(change.outcome(rows)))
+    Ok(Some(inserted()))
+}
+
+/// The outcome of an INSERT of one row.
+fn inserted() -> Outcome {
+    let tag = "INSERT 0 1".to_owned();
+    Outcome::Done { tag, rows: 1 }
 }
 
 /// Whether a statement is one that changes rows.

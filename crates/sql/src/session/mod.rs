@@ -21,6 +21,7 @@ mod prepared;
 mod reading;
 mod settings;
 mod setup;
+mod shapes;
 mod temporary;
 mod texts;
 mod transaction;
@@ -46,6 +47,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use crate::database::Database;
 use crate::engine::watching;
 use crate::error::{Error, Result};
+use crate::keyed::Keyed;
 use crate::memory::Broker;
 use crate::progress::Progress;
 use crate::rights::{Identity, told};
@@ -68,7 +70,7 @@ pub use outcome::{Outcome, Rows};
 pub(crate) use path::{has_function, has_rows, listed, of_column};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, PlannedFor, lasting};
 pub use prepared::Prepared;
-pub(crate) use prepared::{PreparedKeys, PreparedStatements, executed};
+pub(crate) use prepared::{KnownKeys, PreparedStatements, executed};
 pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, is_internal, of_all,
     option_of, spelt,
@@ -99,6 +101,7 @@ pub struct Session {
     relaxed: AtomicBool,
     /// Statements kept by PREPARE.
     prepared: Arc<PreparedStatements>,
+    shapes: shapes::Shapes,
     numbers: Arc<TakenNumbers>,
     lent: Arc<Lent>,
     client: Arc<ClientSettings>,
@@ -156,6 +159,7 @@ impl Session {
             transaction: Arc::default(),
             relaxed: AtomicBool::new(false),
             prepared,
+            shapes: shapes::Shapes::default(),
             numbers,
             lent,
             client,
@@ -191,18 +195,19 @@ impl Session {
         Box::pin(self.ran(statement, None))
     }
 
-    /// Runs a prepared statement whose rows are found by keys.
+    /// Runs a statement whose rows are found by keys.
     ///
     /// # Errors
     /// As [`Session::run`].
     pub(crate) fn run_keyed<'a>(
         &'a self,
-        keys: &'a PreparedKeys<'a>,
+        statement: &'a Statement,
+        keys: &'a KnownKeys<'a>,
     ) -> BoxFuture<'a, Result<Outcome>> {
-        Box::pin(self.ran(keys.prepared.statement(), Some(keys)))
+        Box::pin(self.ran(statement, Some(keys)))
     }
 
-    async fn ran(&self, statement: &Statement, keys: Option<&PreparedKeys<'_>>) -> Result<Outcome> {
+    async fn ran(&self, statement: &Statement, keys: Option<&KnownKeys<'_>>) -> Result<Outcome> {
         self.progress.reset();
         if self.locks.is_used() && !self.in_transaction() {
             self.locks.end_transaction();
@@ -211,10 +216,21 @@ impl Session {
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
         let work = async {
-            match keys {
-                Some(keys) => run::keyed(self, keys).await,
-                None => run::statement(self, statement).await,
+            if let Some(keys) = keys {
+                return run::keyed(self, statement, keys).await;
             }
+            let shaped = Box::pin(self.shaped(statement)).await;
+            if let Some((query, values)) = &shaped
+                && let Some(values) = query.values(values)
+            {
+                let keyed = Keyed { query, values };
+                let keys = KnownKeys {
+                    keyed,
+                    prepared: None,
+                };
+                return run::keyed(self, statement, &keys).await;
+            }
+            run::statement(self, statement).await
         };
         let work = AssertUnwindSafe(work).catch_unwind();
         let deep = statement.is_deep();

@@ -15,8 +15,8 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::types::Type;
-use freestone_storage::Row;
 use freestone_storage::row::cell;
+use freestone_storage::{Row, Snapshot};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 
@@ -26,12 +26,12 @@ use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
 use crate::rights::told;
-use crate::run::{PointChange, PointQuery, at_point, bound_by_keys, changes_rows};
+use crate::run::{NewRow, bound_by_keys, insert_at_once};
 use crate::statement::Statement;
 use crate::types::{OBJECT, type_of};
 
 /// A statement with parameters, `$1`, `$2`, … or `?`. Any session of any database
-/// can run it; it remembers how to find rows of the table that it was last run on.
+/// can run it; what it was bound to is kept for the session that ran it last.
 #[derive(Debug)]
 pub struct Prepared {
     pub(super) statement: Statement,
@@ -42,30 +42,27 @@ pub struct Prepared {
     told: Vec<Option<SqlType>>,
     /// The columns of a query when PREPARE was run.
     columns: Option<SchemaRef>,
-    point: RwLock<Option<Arc<PointQuery>>>,
-    change: RwLock<Option<Arc<PointChange>>>,
+    row: RwLock<Option<Arc<NewRow>>>,
     keys: RwLock<Option<Arc<KeyQuery>>>,
 }
 
-/// A statement with values for its parameters, whose rows are found by keys.
-pub(crate) struct PreparedKeys<'a> {
+/// The keys by which the rows of a statement are found.
+pub(crate) struct KnownKeys<'a> {
     pub(crate) keyed: Keyed<'a>,
-    pub(super) prepared: &'a Prepared,
-    values: &'a [Parameter],
+    /// The prepared statement and its values; `None` if the statement has its values in it.
+    pub(super) prepared: Option<(&'a Prepared, &'a [Parameter])>,
 }
 
-impl PreparedKeys<'_> {
-    /// The statement with its parameters in it.
-    pub(crate) fn unbound(&self) -> &Ast {
-        &self.prepared.statement.ast
-    }
-
-    /// The statement with its values in it, to be run in another way.
+impl KnownKeys<'_> {
+    /// The statement with its values in it, to be run in another way; `None` if it has them.
     ///
     /// # Errors
     /// As [`Prepared::bound`].
-    pub(crate) fn ast(&self) -> Result<Ast> {
-        self.prepared.bound(&self.prepared.literals(self.values))
+    pub(crate) fn ast(&self) -> Result<Option<Ast>> {
+        let with_values = |(prepared, values): (&Prepared, &[Parameter])| {
+            prepared.bound(&prepared.literals(values))
+        };
+        self.prepared.map(with_values).transpose()
     }
 }
 
@@ -132,9 +129,6 @@ fn assigned_type(kind: &DataType) -> Option<SqlType> {
 /// Statements that a session may keep by PREPARE: they are in memory until DEALLOCATE.
 const MOST_KEPT: usize = 10_000;
 
-/// The rows with a key, and what they were asked for by.
-type Found = (Arc<PointQuery>, Vec<Row>);
-
 impl Prepared {
     /// Prepares a statement.
     ///
@@ -147,8 +141,7 @@ impl Prepared {
             types: Vec::new(),
             told: Vec::new(),
             columns: None,
-            point: RwLock::default(),
-            change: RwLock::default(),
+            row: RwLock::default(),
             keys: RwLock::default(),
         })
     }
@@ -232,38 +225,29 @@ impl Prepared {
     /// # Errors
     /// `08P01` for too few values or too many; those of the statement.
     pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
-        if let Some(batch) = self.batch_at_key(session, values)? {
+        if let Some(batch) = self.at_once(session, values)? {
             return Outcome::batch(batch);
         }
-        self.run_after_key(session, values).await
-    }
-
-    /// [`Prepared::run`] where [`Prepared::batch_at_key`] has had no answer just now.
-    ///
-    /// # Errors
-    /// As [`Prepared::run`].
-    pub async fn run_after_key(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
-        let at_point = AssertUnwindSafe(self.change_at_point(session, values)).catch_unwind();
-        let at_point = at_point
+        let inserted = AssertUnwindSafe(self.insert_at_once(session, values)).catch_unwind();
+        let inserted = inserted
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
-        let at_point =
-            at_point.map_err(|error| self.statement.walked(|ast| told(session, Some(ast), error)));
-        if let Some(outcome) = at_point? {
+        let inserted =
+            inserted.map_err(|error| self.statement.walked(|ast| told(session, Some(ast), error)));
+        if let Some(outcome) = inserted? {
             return Ok(outcome);
         }
         if let Some(query) = Box::pin(self.key_query(session)).await
             && let Some(values_of_keys) = query.values(values)
         {
-            let keys = PreparedKeys {
+            let keys = KnownKeys {
                 keyed: Keyed {
                     query: &query,
                     values: values_of_keys,
                 },
-                prepared: self,
-                values,
+                prepared: Some((self, values)),
             };
-            return session.run_keyed(&keys).await;
+            return session.run_keyed(&self.statement, &keys).await;
         }
         // Apart, so that the way past the planner does not move its state about.
         Box::pin(self.run_with(session, &self.literals(values))).await
@@ -382,31 +366,30 @@ impl Prepared {
         })
     }
 
-    /// Changes the row with one key, or adds one, without a plan; `None` if that is
-    /// not what is asked for.
-    async fn change_at_point(
+    /// Adds one row without a plan; `None` if that is not what is asked for.
+    async fn insert_at_once(
         &self,
         session: &Session,
         values: &[Parameter],
     ) -> Result<Option<Outcome>> {
+        let is_insert = matches!(self.statement.ast.as_ref(), Ast::Insert(_));
         let usual = values.len() == self.parameters && !session.has_own_names();
-        let by_point = usual && !self.statement.is_deep();
-        if !by_point || !changes_rows(&self.statement.ast) {
+        if !is_insert || !usual || self.statement.is_deep() {
             return Ok(None);
         }
-        let known = self.change.read().clone();
-        if let Some(change) = known {
-            let outcome = at_point(session, &change, values).await?;
+        let known = self.row.read().clone();
+        if let Some(row) = known {
+            let outcome = insert_at_once(session, &row, values).await?;
             if outcome.is_some() {
                 return Ok(outcome);
             }
         }
-        let Some(change) = PointChange::of(session, &self.statement.ast, values) else {
+        let Some(row) = NewRow::of(session, &self.statement.ast) else {
             return Ok(None);
         };
-        let change = Arc::new(change);
-        *self.change.write() = Some(Arc::clone(&change));
-        at_point(session, &change, values).await
+        let row = Arc::new(row);
+        *self.row.write() = Some(Arc::clone(&row));
+        insert_at_once(session, &row, values).await
     }
 
     /// Runs it with an expression for each parameter.
@@ -427,16 +410,16 @@ impl Prepared {
         self.statement.walked(bind)
     }
 
-    /// Runs it and collects its rows. A query for the rows with one key is
-    /// answered at once, without a plan.
+    /// Runs it and collects its rows.
     ///
     /// # Errors
     /// As [`Prepared::run`].
     pub async fn rows(&self, session: &Session, values: &[Parameter]) -> Result<Vec<Row>> {
-        if let Some((_, rows)) = self.found(session, values)? {
+        let stored = |keyed: &Keyed<'_>, moment: &Snapshot| keyed.stored_rows(moment);
+        if let Some(rows) = self.found(session, values, stored)? {
             return Ok(rows);
         }
-        let run = Box::pin(self.run_after_key(session, values));
+        let run = Box::pin(self.run(session, values));
         let Outcome::Rows(rows) = run.await? else {
             return Ok(Vec::new());
         };
@@ -451,59 +434,44 @@ impl Prepared {
         Ok(all)
     }
 
-    /// The rows with one key as a batch, at once and without a plan; `None` if that is not
-    /// what is asked for: then [`Prepared::run_after_key`] has the answer.
+    /// The rows of a query by keys that the session has run before, at once: without waiting for
+    /// anything. `None` in a transaction, and for other statements: [`Prepared::run`] has the
+    /// answer then.
     ///
     /// # Errors
-    /// Those of reading the rows.
-    pub fn batch_at_key(
+    /// Those of the statement.
+    pub fn at_once(&self, session: &Session, values: &[Parameter]) -> Result<Option<RecordBatch>> {
+        let found = self.found(session, values, |keyed, moment| keyed.rows(moment))?;
+        found.map(|batch| session.zoned_batch(batch)).transpose()
+    }
+
+    fn found<T>(
         &self,
         session: &Session,
         values: &[Parameter],
-    ) -> Result<Option<RecordBatch>> {
-        let found = self.found(session, values)?;
-        let batch = found.map(|(point, rows)| session.zoned_batch(point.batch(&rows)?));
-        batch.transpose()
-    }
-
-    /// As [`Prepared::rows_at_point`], with panics turned into errors.
-    fn found(&self, session: &Session, values: &[Parameter]) -> Result<Option<Found>> {
-        let at_point = AssertUnwindSafe(|| self.rows_at_point(session, values));
-        catch_unwind(at_point).unwrap_or_else(|panic| Err(panicked(&*panic)))
-    }
-
-    /// The rows with one key; `None` if that is not what is asked for, or a
-    /// transaction is open, whose statements come one after the other.
-    fn rows_at_point(&self, session: &Session, values: &[Parameter]) -> Result<Option<Found>> {
-        let Ast::Query(query) = self.statement.ast.as_ref() else {
-            return Ok(None);
+        find: impl Fn(&Keyed<'_>, &Snapshot) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let reads = match self.statement.ast.as_ref() {
+            Ast::Query(query) => query.locks.is_empty(),
+            _ => false,
         };
-        let usual = values.len() == self.parameters && !session.has_own_names();
-        if !usual || session.in_transaction() || self.statement.is_deep() {
+        if !reads || session.in_transaction() || session.has_own_names() {
             return Ok(None);
         }
-        let snapshot = session.database().store().snapshot();
-        let known = self.point.read().clone();
-        let known = known.filter(|point| point.table(&snapshot).is_some());
-        let point = match known {
-            Some(point) => point,
-            None => {
-                let Some(point) = PointQuery::of(&snapshot, query)? else {
-                    return Ok(None);
-                };
-                let point = Arc::new(point);
-                *self.point.write() = Some(Arc::clone(&point));
-                point
-            }
+        let known = self.keys.read().clone();
+        let Some(query) = known.filter(|known| known.is_by_keys() && known.fits(session)) else {
+            return Ok(None);
         };
-        match point.table(&snapshot) {
-            None => Ok(None),
-            Some(table) if !point.is_allowed(session, &snapshot, table) => Ok(None),
-            Some(table) => {
-                let rows = point.rows(&snapshot, table, values)?;
-                Ok(rows.map(|rows| (point, rows)))
-            }
-        }
+        let Some(values) = query.values(values) else {
+            return Ok(None);
+        };
+        let moment = session.database().store().snapshot();
+        let keyed = Keyed {
+            query: &query,
+            values,
+        };
+        let found = AssertUnwindSafe(|| find(&keyed, &moment));
+        catch_unwind(found).unwrap_or_else(|panic| Err(panicked(&*panic)))
     }
 }
 

@@ -53,12 +53,8 @@ pub(crate) enum ColumnBuilder {
 const ALL_DIGITS: u8 = 6;
 
 impl ColumnBuilder {
-    /// An empty column of a type. Texts of dates and times are read by the settings of a session.
-    pub(crate) fn new(kind: &ColumnType, locale: &Arc<Locale>) -> Self {
-        Self::of(&undeclared(*kind), locale)
-    }
-
-    /// The same for a column: values get what its declared type says.
+    /// An empty column that is built of texts. Those of dates and times are read by the settings
+    /// of a session; values get what the declared type of the column says.
     pub(crate) fn of(column: &Column, locale: &Arc<Locale>) -> Self {
         let locale = || Arc::clone(locale);
         let seconds = match column.modifier {
@@ -251,19 +247,4 @@ impl ColumnBuilder {
 /// A number already checked against the type's range.
 fn narrow<T: TryFrom<i64>>(value: i64) -> Result<T> {
     T::try_from(value).map_err(|_| Error::internal("a checked integer is out of range"))
-}
-
-/// A column of a type that says no more than it is held as.
-fn undeclared(kind: ColumnType) -> Column {
-    Column {
-        name: String::new(),
-        kind,
-        nullable: true,
-        default: None,
-        identity: None,
-        modifier: None,
-        declared: None,
-        generated: false,
-        hidden: None,
-    }
 }

@@ -413,32 +413,41 @@ fn prepared_queries_by_keys_lock_their_rows() {
     sql.run("ROLLBACK");
 }
 
-/// What a prepared statement did: its tag, its rows or its SQLSTATE.
+/// What a statement did: its tag, its rows in the order of their texts, or its SQLSTATE.
+async fn told(outcome: freestone::Result<Outcome>) -> String {
+    let batches = match outcome {
+        Ok(Outcome::Done { tag, .. }) => return tag,
+        Ok(Outcome::Rows(rows)) => rows.stream.try_collect::<Vec<_>>().await,
+        Err(error) => return error.sqlstate.to_string(),
+    };
+    match batches {
+        Ok(batches) => {
+            let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
+            let shown = shown.unwrap().to_string();
+            let mut lines: Vec<&str> = shown.lines().collect();
+            lines.sort_unstable();
+            lines.join("\n")
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
 fn prepared_outcome(sql: &Sql, text: &str, values: &[Parameter]) -> String {
     let prepared = sql.session.prepare(text).unwrap();
-    runtime().block_on(async {
-        match prepared.run(&sql.session, values).await {
-            Ok(Outcome::Done { tag, .. }) => tag,
-            Ok(Outcome::Rows(rows)) => match rows.stream.try_collect::<Vec<_>>().await {
-                Ok(batches) => {
-                    let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
-                    let shown = shown.unwrap().to_string();
-                    let mut lines: Vec<&str> = shown.lines().collect();
-                    lines.sort_unstable();
-                    lines.join("\n")
-                }
-                Err(error) => error.to_string(),
-            },
-            Err(error) => error.sqlstate.to_string(),
-        }
-    })
+    runtime().block_on(async { told(prepared.run(&sql.session, values).await).await })
+}
+
+/// The same of a statement that is not prepared.
+fn text_outcome(sql: &Sql, text: &str) -> String {
+    let statements = sql.session.parse(text).unwrap();
+    runtime().block_on(async { told(sql.session.run(&statements[0]).await).await })
 }
 
 /// Prepared changes by keys against the same changes with values in their texts, which plans of
 /// operators find the rows of.
 #[test]
 fn prepared_changes_by_keys_do_what_literals_do() {
-    let (keyed, planned) = (tables(), tables());
+    let (keyed, planned, shaped) = (tables(), tables(), tables());
     planned.run("SET freestone.engine = 'datafusion'");
     let all = "SELECT * FROM cu ORDER BY w, d, id, bal";
     let mut done = 0;
@@ -455,16 +464,15 @@ fn prepared_changes_by_keys_do_what_literals_do() {
             let change = change.replace("{}", condition);
             let (text, values) = with_parameters(&change);
             let first = prepared_outcome(&keyed, &text, &values);
-            assert_eq!(first, prepared_outcome(&planned, &change, &[]), "{change}");
-            assert_eq!(
-                keyed.rows_of_one_engine(all),
-                planned.rows_of_one_engine(all),
-                "{change}"
-            );
+            assert_eq!(first, text_outcome(&planned, &change), "{change}");
+            assert_eq!(first, text_outcome(&shaped, &change), "{change}");
+            let rows = planned.rows_of_one_engine(all);
+            assert_eq!(keyed.rows_of_one_engine(all), rows, "{change}");
+            assert_eq!(shaped.rows_of_one_engine(all), rows, "{change}");
             done += usize::from(!first.ends_with(" 0"));
         }
         if number % 7 == 3 {
-            for sql in [&keyed, &planned] {
+            for sql in [&keyed, &planned, &shaped] {
                 sql.run("VACUUM cu");
             }
         }
@@ -497,4 +505,94 @@ fn prepared_changes_wait_for_rows_and_fail_as_others() {
         sql.rows("SELECT id, bal FROM cu WHERE w = 1 AND d = 1 AND id < 4 ORDER BY id"),
         ["1|7.50", "2|9.00", "3|4.50"]
     );
+}
+
+/// Statements of one shape with values of other types and lengths, one after the other.
+#[test]
+fn values_of_one_shape_mean_what_they_say() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE s (k int PRIMARY KEY, b bigint, i smallint, t varchar(3), c char(3), n numeric(6,2),
+                         f double precision, d date, u text UNIQUE, j jsonb);
+         INSERT INTO s SELECT g, g, g, 't' || g, 'c', g / 4.0, g, date '2024-01-01' + g, 'u' || g, '{}'
+         FROM generate_series(1, 9) g",
+    );
+    let update = |what: &str| {
+        let outcome = text_outcome(&sql, &format!("UPDATE s SET {what}"));
+        sql.run("UPDATE s SET i = 1 WHERE k = 1");
+        outcome
+    };
+    for _ in 0..2 {
+        for (what, outcome) in [
+            ("t = 'abc' WHERE k = 1", "UPDATE 1"),
+            ("t = 'ab   ' WHERE k = 1", "UPDATE 1"),
+            ("t = 'abcd' WHERE k = 1", "22001"),
+            ("t = 5 WHERE k = 1", "UPDATE 1"),
+            ("t = 12345 WHERE k = 1", "22001"),
+            ("c = 'x' WHERE k = 1", "UPDATE 1"),
+            ("c = 'xyzw' WHERE k = 1", "22001"),
+            ("i = i + 32766 WHERE k = 1", "UPDATE 1"),
+            ("i = i + 32767 WHERE k = 1", "22003"),
+            ("i = i * 40000 - 39999 WHERE k = 1", "UPDATE 1"),
+            ("i = 1 - i * 300 * 300 / 90000 WHERE k = 1", "UPDATE 1"),
+            ("b = b + 3000000000 WHERE k = 1", "UPDATE 1"),
+            ("b = 9223372036854775807 WHERE k = 1", "UPDATE 1"),
+            ("b = 9223372036854775808 WHERE k = 1", "22003"),
+            ("b = -9223372036854775808 WHERE k = 1", "UPDATE 1"),
+            ("b = '12' WHERE k = 1", "UPDATE 1"),
+            ("b = 'x' WHERE k = 1", "22P02"),
+            ("b = 7.5 WHERE k = 1", "UPDATE 1"),
+            ("n = 1234.567 WHERE k = 1", "UPDATE 1"),
+            ("n = '1234.565' WHERE k = 1", "UPDATE 1"),
+            ("n = 12345 WHERE k = 1", "22003"),
+            ("n = 1e2 WHERE k = 1", "UPDATE 1"),
+            ("f = 0.1 WHERE k = 1", "UPDATE 1"),
+            ("f = 1 / 3 WHERE k = 1", "UPDATE 1"),
+            ("d = '2024-02-30' WHERE k = 1", "22008"),
+            ("d = '2024-02-29' WHERE k = 1", "UPDATE 1"),
+            ("d = 'today' WHERE k = 1", "UPDATE 1"),
+            ("d = d + 1 WHERE k = 1", "UPDATE 1"),
+            ("d = d + interval '1 day' WHERE k = 1", "UPDATE 1"),
+            ("d = 5 WHERE k = 1", "42804"),
+            ("j = '{\"a\": 1}' WHERE k = 1", "UPDATE 1"),
+            ("j = '{' WHERE k = 1", "22P02"),
+            ("b = 1 WHERE k = 1.0", "UPDATE 1"),
+            ("b = 1 WHERE k = 1.5", "UPDATE 0"),
+            ("b = 1 WHERE k = '1'", "UPDATE 1"),
+            ("b = 1 WHERE k = 'x'", "22P02"),
+            ("b = 1 WHERE k = 3000000000", "UPDATE 0"),
+            ("b = 1 WHERE k = -1", "UPDATE 0"),
+            ("b = 1 WHERE k = - -1", "UPDATE 1"),
+            ("b = 1 WHERE k = $1", "42P02"),
+            ("b = 1 WHERE u = 'u1'", "UPDATE 1"),
+            ("b = 1 WHERE u = 1", "42883"),
+            ("b = 1 WHERE k IN (1, 2, 3000000000)", "UPDATE 2"),
+            ("b = 1 WHERE k IN (1, 2, NULL)", "UPDATE 2"),
+            ("b = 1 WHERE k IN (1, 2, 'x')", "22P02"),
+        ] {
+            assert_eq!(update(what), outcome, "{what}");
+        }
+    }
+    for (query, rows) in [
+        ("SELECT 5, 'x', k FROM s WHERE k = 2", "5|x|2"),
+        ("SELECT 6, 'y', k FROM s WHERE k = 3", "6|y|3"),
+        (
+            "SELECT k, 'u2' FROM s WHERE u = 'u2' ORDER BY 1 LIMIT 1",
+            "2|u2",
+        ),
+        (
+            "SELECT k, 'u3' FROM s WHERE u = 'u3' ORDER BY 1 LIMIT 1",
+            "3|u3",
+        ),
+        (
+            "SELECT count(*) FROM s WHERE k = 4 AND b / 2 = 2 GROUP BY k + 1",
+            "1",
+        ),
+        (
+            "SELECT count(*) FROM s WHERE k = 5 AND b / 2 = 2 GROUP BY k + 2",
+            "1",
+        ),
+    ] {
+        assert_eq!(sql.rows(query), [rows], "{query}");
+    }
 }

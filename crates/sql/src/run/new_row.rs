@@ -1,0 +1,229 @@
+//! INSERT of one row of literals and parameters, which needs no plan.
+//!
+//! Only a statement that is understood whole is taken here. One that may fail because of a value
+//! is left to the general way, which says why.
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{Expr, Insert, SetExpr, Statement as Ast, TableObject};
+use freestone_frontend::types::RangeOf;
+use freestone_storage::delta::stored_key;
+use freestone_storage::row::cell;
+use freestone_storage::{
+    Catalog, Column, ColumnType, Privileges, Row, Snapshot, TableSchema, Transaction, Value,
+};
+
+use super::clauses::refuse_clauses;
+use super::insert::{is_simple, target_columns};
+use super::literal::{Literal, is_default, literal, plain_values};
+use super::materialized::may_change;
+use crate::error::Result;
+use crate::names::{Name, table_name};
+use crate::parameter::{self, Parameter};
+use crate::plan::expression::parse_expr;
+use crate::session::Session;
+use crate::types::type_held;
+use crate::values::{ColumnBuilder, is_the_same_everywhere};
+
+/// A row that a statement adds.
+#[derive(Debug)]
+pub(crate) struct NewRow {
+    name: Name,
+    schema: Arc<TableSchema>,
+    /// A value for each column.
+    values: Vec<Source>,
+}
+
+/// Where a value comes from.
+#[derive(Debug)]
+enum Source {
+    /// The statement; `None` is NULL.
+    Given(Option<Value>),
+    /// The parameter of this number, from 0.
+    Parameter(usize),
+}
+
+impl Source {
+    /// A literal or a parameter; `None` for anything else.
+    fn of(expr: &Expr, column: &Column) -> Option<Source> {
+        if let Some(number) = parameter::number_of(expr) {
+            return Some(Source::Parameter(number));
+        }
+        Some(Source::Given(match literal(expr, &column.kind)? {
+            Literal::Null if column.nullable => None,
+            Literal::Null => return None,
+            Literal::Number(digits) => Some(read(&digits, column)?),
+            Literal::Text(text) => Some(read(text, column)?),
+        }))
+    }
+
+    /// The value for a column; `None` if it may not fit.
+    fn value(&self, column: &Column, parameters: &[Parameter]) -> Option<Option<Value>> {
+        match self {
+            Source::Given(value) => Some(value.clone()),
+            Source::Parameter(number) => storable(parameters.get(*number)?, column),
+        }
+    }
+}
+
+impl NewRow {
+    /// Reads a statement; `None` for one of another form, or one that is wrong: run in the
+    /// general way it fails as a statement does, and the transaction around it with it.
+    pub(crate) fn of(session: &Session, ast: &Ast) -> Option<NewRow> {
+        let Ast::Insert(insert) = ast else {
+            return None;
+        };
+        let open = session.transaction().snapshot().ok()?;
+        let snapshot = open.unwrap_or_else(|| session.database().store().snapshot());
+        of_insert(&snapshot, insert)
+    }
+
+    /// Whether the session may add the row; if not, the general way says why.
+    pub(crate) fn is_allowed(&self, session: &Session, catalog: &Catalog) -> bool {
+        if !session.identity().is_limited() {
+            return true;
+        }
+        let rights = session.identity().rights(catalog);
+        let table = catalog.table(&self.name.schema, &self.name.name);
+        table.is_some_and(|table| {
+            rights.within(&self.name.schema, &table.id.into(), Privileges::INSERT)
+        })
+    }
+
+    /// Adds the row. False if the table is another by now, or a value may not fit: then nothing
+    /// has changed.
+    ///
+    /// # Errors
+    /// Those of constraints.
+    pub(crate) fn insert(
+        &self,
+        transaction: &mut Transaction,
+        parameters: &[Parameter],
+    ) -> Result<bool> {
+        let table = transaction
+            .catalog()
+            .table(&self.name.schema, &self.name.name);
+        let known = table.filter(|table| Arc::ptr_eq(&table.schema, &self.schema));
+        let Some(table) = known.cloned() else {
+            return Ok(false);
+        };
+        let mut row = Row::with_capacity(self.values.len());
+        for (source, column) in self.values.iter().zip(&self.schema.columns) {
+            let Some(value) = source.value(column, parameters) else {
+                return Ok(false);
+            };
+            row.push(value);
+        }
+        let first = transaction.insert_rows(table.id, &[row])?;
+        transaction.check_keys(table.id, first)?;
+        table.activity().inserted(1);
+        Ok(true)
+    }
+}
+
+fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRow> {
+    let plain = insert.on.is_none() && insert.returning.is_none() && insert.table_alias.is_none();
+    let TableObject::TableName(written) = &insert.table else {
+        return None;
+    };
+    let name = table_name(written).ok()?;
+    let table = snapshot.table(&name.schema, &name.name)?;
+    may_change(&name, table).ok()?;
+    let schema = Arc::clone(&table.schema);
+    let numbered = schema
+        .columns
+        .iter()
+        .any(|column| column.identity.is_some() || !is_simple(column));
+    let plain = plain && !schema.is_in_partitions();
+    if !plain || numbered || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
+        return None;
+    }
+    let SetExpr::Values(values) = insert.source.as_deref()?.body.as_ref() else {
+        return None;
+    };
+    let [row] = values.rows.as_slice() else {
+        return None;
+    };
+    plain_values(insert.source.as_deref()?)?;
+    let given = &row.content;
+    let targets = target_columns(&schema, &name, insert).ok()?;
+    let listed = !insert.columns.is_empty();
+    if given.len() > targets.len() || (listed && given.len() != targets.len()) {
+        return None;
+    }
+    let mut sources = Vec::with_capacity(schema.columns.len());
+    for (index, column) in schema.columns.iter().enumerate() {
+        let place = targets.iter().position(|target| *target == index);
+        let expr = place.and_then(|place| given.get(place));
+        sources.push(
+            match (expr.filter(|expr| !is_default(expr)), &column.default) {
+                (Some(expr), _) => Source::of(expr, column)?,
+                (None, Some(text)) => Source::of(&parse_expr(text).ok()?, column)?,
+                (None, None) if column.nullable => Source::Given(None),
+                (None, None) => return None,
+            },
+        );
+    }
+    Some(NewRow {
+        name,
+        schema,
+        values: sources,
+    })
+}
+
+/// The value of a parameter for a column; `None` if it may not fit.
+fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
+    let kind = &column.kind;
+    Some(Some(match (given, kind) {
+        (Parameter::Null, _) => return column.nullable.then_some(None),
+        // Texts and digits are read as what is declared.
+        (Parameter::Integer(_) | Parameter::Double(_), _) if column.modifier.is_some() => {
+            return None;
+        }
+        (
+            Parameter::Integer(number),
+            ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt,
+        ) => {
+            let value = Value::Int((*number).into());
+            stored_key(&value, kind.physical())?;
+            value
+        }
+        (
+            Parameter::Integer(number),
+            ColumnType::Real
+            | ColumnType::Double
+            | ColumnType::Decimal { .. }
+            | ColumnType::Numeric,
+        ) => read(&number.to_string(), column)?,
+        (
+            Parameter::Decimal(digits),
+            ColumnType::Real
+            | ColumnType::Double
+            | ColumnType::Decimal { .. }
+            | ColumnType::Numeric,
+        ) => read(digits, column)?,
+        (Parameter::Boolean(value), ColumnType::Boolean) => Value::Bool(*value),
+        (Parameter::Double(value), ColumnType::Double) => Value::Float(*value),
+        (Parameter::Text(text), _) => read(text, column)?,
+        (Parameter::Bytes(bytes), ColumnType::Bytea) if column.modifier.is_none() => {
+            Value::Bytes(bytes.clone())
+        }
+        _ => return None,
+    }))
+}
+
+/// A value that is read from its text.
+fn read(text: &str, column: &Column) -> Option<Value> {
+    let kind = &column.kind;
+    if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.modifier) {
+        return Some(Value::Bytes(text.as_bytes().to_vec()));
+    }
+    let range = type_held(column).innermost().range();
+    let is_range_of_time = range.is_some_and(RangeOf::is_of_time);
+    if is_range_of_time || !is_the_same_everywhere(kind, text) {
+        return None;
+    }
+    let mut builder = ColumnBuilder::of(column, &Arc::default());
+    builder.push(text).ok()?;
+    cell(&builder.finish(), 0)
+}
