@@ -47,12 +47,17 @@ impl Run<'_> {
         let rows = batches.iter().map(|batch| batch.num_rows()).sum();
         let mut made = Vec::with_capacity(columns.len());
         for (at, (column, _)) in columns.iter().enumerate() {
-            let mut pieces = vec![new_empty_array(&column.ty.arrow())];
-            for batch in &batches {
+            let pieces = batches.iter().map(|batch| {
                 let piece = batch.columns().get(at).cloned();
-                pieces.push(piece.ok_or_else(|| Error::internal("a relation lacks a column"))?);
-            }
-            made.push((column.id, concat(&pieces)?));
+                piece.ok_or_else(|| Error::internal("a relation lacks a column"))
+            });
+            let pieces = pieces.collect::<Result<Vec<ArrayRef>>>()?;
+            let whole = match pieces.as_slice() {
+                [] => new_empty_array(&column.ty.arrow()),
+                [whole] => Arc::clone(whole),
+                pieces => concat(pieces)?,
+            };
+            made.push((column.id, whole));
         }
         let table = Table {
             columns: made,

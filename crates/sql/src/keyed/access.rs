@@ -41,8 +41,7 @@ pub(super) struct Access {
     pub(super) read: Vec<(Read, bool)>,
     /// Positions in the table of those that are no ids.
     pub(super) columns: Vec<usize>,
-    /// Whether the rows of its keys meet all conditions of the table: each gives one column of
-    /// the key its value.
+    /// Whether the rows of its keys meet all conditions of the table.
     pub(super) is_exact: bool,
     /// Where the values of each key, or of its first columns, come from.
     keys: Vec<Vec<Source>>,
@@ -98,20 +97,6 @@ impl Source {
 }
 
 impl Access {
-    /// The values of the only key, or the first one; `None` if one of them is NULL.
-    pub(super) fn first(&self, parameters: &[ArrayRef]) -> Option<Vec<Value>> {
-        let key = self.keys.first()?.iter();
-        key.map(|source| source.value(parameters)).collect()
-    }
-
-    /// The columns of the only key, if it is a whole one.
-    pub(super) fn key(&self) -> Option<&[usize]> {
-        match &self.by {
-            By::Key(look_up) => Some(look_up.key()),
-            By::First { .. } => None,
-        }
-    }
-
     /// The keys with the values of parameters, each once; those with a NULL are left out.
     pub(super) fn values(&self, parameters: &[ArrayRef]) -> Vec<Vec<Value>> {
         let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
@@ -351,6 +336,7 @@ impl Walk {
         };
         let gives_one = above.iter().all(gives_one);
         let alternatives = alternatives_of(above, &places, schema)?;
+        let is_list = above.len() == 1;
         let (by, keys) = match keys(schema, &alternatives) {
             Some((key, keys)) => {
                 let look_up = KeyLookUp::prepare(schema, &key, &positions).ok()?;
@@ -366,10 +352,12 @@ impl Walk {
             }
         };
         let is_exact = match &by {
-            By::Key(_) => match keys.as_slice() {
-                [key] => key.len() == above.len() && gives_one,
-                _ => false,
-            },
+            By::Key(look_up) => {
+                let columns = look_up.key().len();
+                // Each condition gives one column of the key its value, or one gives them all.
+                let is_whole = |one: &Alternative| one.len() == columns;
+                gives_one && above.len() == columns || is_list && alternatives.iter().all(is_whole)
+            }
             By::First { .. } => false,
         };
         Some(Access {

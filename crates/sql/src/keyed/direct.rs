@@ -1,37 +1,63 @@
-//! Look-ups of one row whose columns are given as they are stored: nothing is computed.
+//! Statements over one table whose keys alone decide which rows they are of: no condition is left
+//! to be tested, and values are computed row by row.
 //!
 //! ```text
-//! SELECT tax, label FROM district WHERE w_id = $1 AND id = $2
+//! SELECT tax, next + 1 FROM district WHERE w_id = $1 AND id = $2
+//! UPDATE stock SET quantity = $1, ytd = ytd + $2 WHERE (w_id, i_id) IN (($3, $4), ($3, $5))
 //! ```
 //!
-//! The look-up reads the columns in the order of the result, and all conditions are met by the
-//! rows of the key.
+//! Columns that stay as they are go from the look-up to the result, or to the new version of the
+//! row, and become no arrays on the way. Only expressions are computed over arrays of the columns
+//! that they read.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use freestone_frontend::plan::{ColumnId, ExprKind, Plan};
+use freestone_frontend::evaluate::{Input, evaluate, expanded};
+use freestone_frontend::functions::Session;
+use freestone_frontend::functions::kernel::Column as Computed;
+use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Plan};
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, KeyLookUp, Row, Snapshot};
+use freestone_storage::row::cell;
+use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
 
-use super::access::Access;
-use crate::error::Result;
+use super::access::{Access, By};
+use super::{MOST_ROWS, is_held_otherwise};
+use crate::error::{Error, Result};
 use crate::lower::plainly_shown;
+use crate::values::assign;
+use crate::values::convert::loaded;
 
-/// A look-up whose row is the row of the result.
+/// A look-up whose rows are those of the result.
 #[derive(Debug)]
 pub(super) struct Direct {
     look_up: KeyLookUp,
-    /// The columns of the result as they are stored.
+    /// The columns that the look-up reads, as they are stored.
     columns: Vec<Column>,
-    answer: SchemaRef,
+    items: Vec<Item>,
+    /// The columns that expressions read: their number in the plan, their type and their place in
+    /// the look-up.
+    read: Vec<(ColumnId, Type, usize)>,
+    /// The result for clients; `None` if a value is shown otherwise than it is held.
+    answer: Option<SchemaRef>,
+}
+
+/// A column of the result.
+#[derive(Debug)]
+enum Item {
+    /// The row's id.
+    Id,
+    /// A column of the look-up.
+    Stored(usize),
+    Computed(Expr),
 }
 
 impl Direct {
-    /// The look-up of a plan with the names, types and columns of its result; `None` if it
-    /// computes something.
+    /// The look-up of a plan with the names, types and columns of its result; `None` if more
+    /// has to be done.
     pub(super) fn of(
         plan: &Plan,
         accesses: &[Access],
@@ -40,21 +66,26 @@ impl Direct {
         let [access] = accesses else {
             return None;
         };
-        if !access.is_exact {
+        let (By::Key(by), true) = (&access.by, access.is_exact) else {
             return None;
-        }
-        let mut ids: Vec<ColumnId> = shown.iter().map(|(_, _, id)| *id).collect();
+        };
+        let table = access.table.upgrade()?;
+        let mut parts: Vec<Expr> = shown
+            .iter()
+            .map(|(_, ty, id)| Expr::new(ExprKind::Column(*id), ty.clone()))
+            .collect();
         let mut plan = plan;
         loop {
             match plan {
                 Plan::Project { input, items } => {
-                    for id in &mut ids {
-                        let mut items = items.iter();
-                        let (_, expr) = items.find(|(column, _)| column.id == *id)?;
-                        let ExprKind::Column(below) = expr.kind else {
+                    for part in &mut parts {
+                        let ExprKind::Column(id) = part.kind else {
+                            // An expression over a projection would have to be put together.
                             return None;
                         };
-                        *id = below;
+                        let mut items = items.iter();
+                        let (_, expr) = items.find(|(column, _)| column.id == id)?;
+                        *part = expr.clone();
                     }
                     plan = input;
                 }
@@ -63,58 +94,253 @@ impl Direct {
                 _ => return None,
             }
         }
-        let stored = access.read.iter().filter(|(_, is_id)| !is_id);
-        let stored: Vec<(ColumnId, usize)> = stored
-            .map(|(read, _)| read.id)
-            .zip(access.columns.iter().copied())
-            .collect();
-        let table = access.table.upgrade()?;
-        let (mut places, mut fields) = (Vec::new(), Vec::new());
-        for (id, (name, ty, _)) in ids.iter().zip(shown) {
-            let (_, place) = *stored.iter().find(|(known, _)| known == id)?;
-            let held = table.schema.columns[place].kind.arrow();
-            fields.push(plainly_shown(name, ty).filter(|field| *field.data_type() == held)?);
-            places.push(place);
+        // The columns of the plan in their order, with their places in the table.
+        let mut positions = access.columns.iter();
+        let mut stored: Vec<(ColumnId, &Type, Option<usize>)> = Vec::new();
+        for (column, is_id) in &access.read {
+            let place = match is_id {
+                true => None,
+                false => Some(*positions.next()?),
+            };
+            stored.push((column.id, &column.ty, place));
         }
-        let look_up = KeyLookUp::prepare(&table.schema, access.key()?, &places).ok()?;
-        let columns = places.iter();
-        let columns = columns.map(|at| table.schema.columns[*at].clone());
+        let known = |id: &ColumnId| stored.iter().find(|(known, ..)| known == id);
+        let mut needed = HashSet::new();
+        let mut places: Vec<usize> = Vec::new();
+        let mut place_of = |at: usize| match places.iter().position(|known| *known == at) {
+            Some(place) => place,
+            None => {
+                places.push(at);
+                places.len() - 1
+            }
+        };
+        let mut items = Vec::with_capacity(parts.len());
+        for part in parts {
+            items.push(match &part.kind {
+                ExprKind::Column(id) => match known(id)? {
+                    (_, _, None) => Item::Id,
+                    (_, _, Some(at)) => Item::Stored(place_of(*at)),
+                },
+                _ => {
+                    part.read(&mut needed);
+                    Item::Computed(part)
+                }
+            });
+        }
+        let mut read = Vec::with_capacity(needed.len());
+        for id in needed {
+            let (_, ty, at) = known(&id)?;
+            read.push((id, (*ty).clone(), place_of((*at)?)));
+        }
+        let column = |at: &usize| table.schema.columns[*at].clone();
+        let columns: Vec<Column> = places.iter().map(column).collect();
+        let fields = items.iter().zip(shown).map(|(item, (name, ty, _))| {
+            let held = match item {
+                Item::Id => return None,
+                Item::Stored(place) => columns[*place].kind.arrow(),
+                Item::Computed(_) => ty.arrow(),
+            };
+            plainly_shown(name, ty).filter(|field| *field.data_type() == held)
+        });
+        let fields: Option<Vec<_>> = fields.collect();
+        let look_up = KeyLookUp::prepare(&table.schema, by.key(), &places).ok()?;
         Some(Direct {
             look_up: look_up.of_reader(),
-            columns: columns.collect(),
-            answer: Arc::new(Schema::new(fields)),
+            answer: fields.map(|fields| Arc::new(Schema::new(fields))),
+            columns,
+            items,
+            read,
         })
     }
 
-    /// The rows that a snapshot sees; `None` if the table is not there.
+    /// The rows of the keys; `None` if the table is not there.
+    fn found(
+        &self,
+        access: &Access,
+        snapshot: &Snapshot,
+        parameters: &[ArrayRef],
+    ) -> Result<Option<Vec<(RowId, Row)>>> {
+        let Some(table) = access.table.upgrade() else {
+            return Ok(None);
+        };
+        let keys = access.values(parameters);
+        table.activity().looked_up(keys.len() as u64);
+        let view = snapshot.read_view(table.id);
+        if let [key] = keys.as_slice() {
+            return Ok(Some(table.find(&view, &self.look_up, key)?));
+        }
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in &keys {
+            rows.extend(table.find(&view, &self.look_up, key)?);
+            if rows.len() > MOST_ROWS {
+                return Ok(None);
+            }
+        }
+        Ok(Some(rows))
+    }
+
+    /// The rows of the result as they are stored; `None` if it has computed columns, or the
+    /// table is not there.
     ///
     /// # Errors
     /// Errors of reading them.
-    pub(super) fn rows(
+    pub(super) fn stored_rows(
         &self,
         access: &Access,
         snapshot: &Snapshot,
         parameters: &[ArrayRef],
     ) -> Result<Option<Vec<Row>>> {
-        let Some(table) = access.table.upgrade() else {
+        let places = self.items.iter().map(|item| match item {
+            Item::Stored(place) => Some(*place),
+            Item::Id | Item::Computed(_) => None,
+        });
+        let places: Option<Vec<usize>> = places.collect();
+        let (Some(places), Some(_)) = (places, &self.answer) else {
             return Ok(None);
         };
-        table.activity().looked_up(1);
-        let Some(key) = access.first(parameters) else {
-            return Ok(Some(Vec::new()));
+        let Some(found) = self.found(access, snapshot, parameters)? else {
+            return Ok(None);
         };
-        let found = table.find(&snapshot.read_view(table.id), &self.look_up, &key)?;
-        Ok(Some(found.into_iter().map(|(_, row)| row).collect()))
+        let in_order = places.len() == self.columns.len()
+            && places.iter().enumerate().all(|(at, place)| at == *place);
+        let rows = found.into_iter().map(|(_, row)| match in_order {
+            true => row,
+            false => places.iter().map(|place| row[*place].clone()).collect(),
+        });
+        Ok(Some(rows.collect()))
     }
 
-    /// Rows as a batch.
+    /// The result as clients are shown it; `None` if values are shown otherwise than they are
+    /// held, or the table is not there.
     ///
     /// # Errors
-    /// Errors of values that are none of their column.
-    pub(super) fn batch(&self, rows: &[Row]) -> Result<RecordBatch> {
+    /// Errors of reading rows, and of functions.
+    pub(super) fn answer(
+        &self,
+        access: &Access,
+        snapshot: &Snapshot,
+        parameters: &[ArrayRef],
+        session: &Session,
+    ) -> Result<Option<RecordBatch>> {
+        let Some(schema) = &self.answer else {
+            return Ok(None);
+        };
+        let Some(found) = self.found(access, snapshot, parameters)? else {
+            return Ok(None);
+        };
+        let rows: Vec<Row> = found.into_iter().map(|(_, row)| row).collect();
+        let stored = arrays(&self.columns, &rows)?;
+        let columns = self.items.iter().map(|item| match item {
+            Item::Stored(place) => Ok(Arc::clone(&stored[*place])),
+            Item::Computed(expr) => {
+                let held = |place: usize| Ok(Arc::clone(&stored[place]));
+                self.computed(expr, rows.len(), &held, parameters, session)
+            }
+            Item::Id => Err(Error::internal("the id of a row in a result")),
+        });
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let mut fields = columns.iter().zip(schema.fields());
+        if !fields.all(|(array, field)| array.data_type() == field.data_type()) {
+            return Ok(None);
+        }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let arrays = arrays(&self.columns, rows)?;
-        let schema = Arc::clone(&self.answer);
-        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
+        Ok(Some(batch))
+    }
+
+    /// The ids of the rows and their new versions, of a result that has the id and all columns of
+    /// the table, or the id alone; `None` if a value does not fit, or the table is not there.
+    ///
+    /// # Errors
+    /// As [`Direct::answer`].
+    pub(super) fn versions(
+        &self,
+        access: &Access,
+        snapshot: &Snapshot,
+        parameters: &[ArrayRef],
+        (session, table): (&Session, &Table),
+    ) -> Result<Option<Vec<(RowId, Row)>>> {
+        let Some((Item::Id, items)) = self.items.split_first() else {
+            return Ok(None);
+        };
+        let Some(found) = self.found(access, snapshot, parameters)? else {
+            return Ok(None);
+        };
+        if items.is_empty() || found.is_empty() {
+            return Ok(Some(found));
+        }
+        if items.len() != table.schema.columns.len() {
+            return Ok(None);
+        }
+        let mut computed: Vec<(usize, ArrayRef)> = Vec::new();
+        for (at, (item, column)) in items.iter().zip(&table.schema.columns).enumerate() {
+            let Item::Computed(expr) = item else {
+                continue;
+            };
+            let held = |place: usize| {
+                let column = std::slice::from_ref(&self.columns[place]);
+                let values = found.iter().map(|(_, row)| vec![row[place].clone()]);
+                let mut array = arrays(column, &values.collect::<Vec<Row>>())?;
+                array
+                    .pop()
+                    .ok_or_else(|| Error::internal("a column without values"))
+            };
+            let array = self.computed(expr, found.len(), &held, parameters, session)?;
+            let array = assign(&array, column)
+                .map_err(|bad| bad.error.with_detail(format!("column \"{}\"", column.name)))?;
+            if !column.nullable && array.null_count() > 0 {
+                return Ok(None);
+            }
+            computed.push((at, array));
+        }
+        let mut rows = Vec::with_capacity(found.len());
+        for (number, (id, old)) in found.into_iter().enumerate() {
+            let mut version = Row::with_capacity(items.len());
+            let mut computed = computed.iter();
+            for item in items {
+                version.push(match item {
+                    Item::Stored(place) => old[*place].clone(),
+                    Item::Computed(_) => {
+                        let (_, array) = computed
+                            .next()
+                            .ok_or_else(|| Error::internal("a value was not computed"))?;
+                        cell(array, number)
+                    }
+                    Item::Id => return Ok(None),
+                });
+            }
+            rows.push((id, version));
+        }
+        Ok(Some(rows))
+    }
+
+    /// The values of an expression for some rows, whose columns `held` gives by their places.
+    fn computed(
+        &self,
+        expr: &Expr,
+        rows: usize,
+        held: &dyn Fn(usize) -> Result<ArrayRef>,
+        parameters: &[ArrayRef],
+        session: &Session,
+    ) -> Result<ArrayRef> {
+        let mut ids = HashSet::new();
+        expr.read(&mut ids);
+        let mut columns: Vec<(ColumnId, ArrayRef)> = Vec::with_capacity(ids.len());
+        for (id, ty, place) in self.read.iter().filter(|(id, ..)| ids.contains(id)) {
+            let array = held(*place)?;
+            columns.push(match is_held_otherwise(array.data_type(), ty) {
+                true => (*id, loaded(&array, ty)?),
+                false => (*id, array),
+            });
+        }
+        let column = |id: ColumnId| {
+            let found = columns.iter().find(|(known, _)| *known == id);
+            found.map(|(_, array)| Computed::rows(Arc::clone(array)))
+        };
+        let input = Input {
+            parameters,
+            ..Input::new(rows, &column, session)
+        };
+        Ok(expanded(&evaluate(expr, &input)?, rows))
     }
 }

@@ -35,7 +35,7 @@ use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Extent, Row, RowId, Snapshot};
+use freestone_storage::{Column, Extent, Row, RowId, Snapshot, Table};
 
 use self::access::{Access, By};
 use self::direct::Direct;
@@ -124,6 +124,10 @@ impl KeyPlan {
         *self.plan
     }
 
+    fn direct(&self) -> Option<(&Direct, &Access)> {
+        Some((self.direct.as_ref()?, self.accesses.first()?))
+    }
+
     /// The rows that a snapshot sees as they are stored, if nothing has to be computed.
     ///
     /// # Errors
@@ -133,9 +137,29 @@ impl KeyPlan {
         snapshot: &Snapshot,
         parameters: &[ArrayRef],
     ) -> Result<Option<Vec<Row>>> {
-        match (&self.direct, self.accesses.as_slice()) {
-            (Some(direct), [access]) => direct.rows(access, snapshot, parameters),
-            _ => Ok(None),
+        match self.direct() {
+            Some((direct, access)) => direct.stored_rows(access, snapshot, parameters),
+            None => Ok(None),
+        }
+    }
+
+    /// The ids of rows of a table and their new versions, if keys alone decide which rows they
+    /// are; see [`Direct::versions`].
+    ///
+    /// # Errors
+    /// An error of reading rows or of a function.
+    pub(crate) fn versions(
+        &self,
+        seen: &Seen<'_>,
+        parameters: &[ArrayRef],
+        table: &Table,
+    ) -> Result<Option<Vec<(RowId, Row)>>> {
+        match self.direct() {
+            Some((direct, access)) => {
+                let of = (seen.session, table);
+                direct.versions(access, seen.snapshot, parameters, of)
+            }
+            None => Ok(None),
         }
     }
 
@@ -150,9 +174,10 @@ impl KeyPlan {
         parameters: &[ArrayRef],
         form: Form,
     ) -> Result<Option<RecordBatch>> {
-        if let (Some(direct), [access], Form::Shown) = (&self.direct, &*self.accesses, form) {
-            let rows = direct.rows(access, seen.snapshot, parameters)?;
-            return rows.map(|rows| direct.batch(&rows)).transpose();
+        if let (Some((direct, access)), Form::Shown) = (self.direct(), form)
+            && let Some(answer) = direct.answer(access, seen.snapshot, parameters, seen.session)?
+        {
+            return Ok(Some(answer));
         }
         let session = seen.session;
         let mut found: HashMap<usize, RecordBatch> = HashMap::new();

@@ -26,7 +26,7 @@ use datafusion::arrow::array::{
 };
 use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Row, Snapshot};
+use freestone_storage::{Catalog, Row, RowId, Snapshot, Table};
 
 use super::{Form, KeyPlan, Seen};
 use crate::advisor::Record;
@@ -62,6 +62,16 @@ pub(crate) struct Bound {
     pub(crate) form: Form,
     /// The rows that it is for, if a statement changes them.
     pub(crate) change: Option<KeyChange>,
+}
+
+impl Bound {
+    fn seen<'a>(&'a self, snapshot: &'a Snapshot) -> Seen<'a> {
+        Seen {
+            snapshot,
+            session: &self.settings,
+            record: self.record.as_deref(),
+        }
+    }
 }
 
 /// An UPDATE or a DELETE whose rows are found by keys.
@@ -152,15 +162,29 @@ impl Keyed<'_> {
         let Some(bound) = self.bound(snapshot) else {
             return Ok(None);
         };
-        let seen = Seen {
-            snapshot,
-            session: &bound.settings,
-            record: bound.record.as_deref(),
-        };
+        let seen = bound.seen(snapshot);
         bound.plan.rows(&seen, &self.values, bound.form)
     }
 
-    /// The same as they are stored, if nothing has to be computed.
+    /// The ids of rows of a table and their new versions, if keys alone decide which rows they
+    /// are.
+    ///
+    /// # Errors
+    /// As [`KeyPlan::versions`].
+    pub(crate) fn versions(
+        &self,
+        snapshot: &Snapshot,
+        table: &Table,
+    ) -> Result<Option<Vec<(RowId, Row)>>> {
+        match self.bound(snapshot) {
+            Some(bound) => bound
+                .plan
+                .versions(&bound.seen(snapshot), &self.values, table),
+            None => Ok(None),
+        }
+    }
+
+    /// The rows of a query as they are stored, if nothing has to be computed.
     ///
     /// # Errors
     /// As [`KeyPlan::stored_rows`].

@@ -5,15 +5,17 @@ use std::ops::ControlFlow;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, Statement as Ast};
 use freestone_frontend::syntax::walk::visit_expressions;
+use freestone_storage::RowId;
 
 use super::Run;
 use super::assigned::given;
 use super::change::{RowQuery, Understood};
-use super::changes::{Changes, first_of_each};
+use super::changes::{Changes, Touched, first_of_each};
 use super::locking::locks;
 use super::returning::asks;
 use crate::error::{Error, Result};
 use crate::front;
+use crate::ingest::Checks;
 use crate::keyed::{Bound, KeyChange, KeyQuery};
 use crate::parameter;
 use crate::plan::updatable::Command;
@@ -113,9 +115,63 @@ impl Run<'_> {
             .await
     }
 
+    /// Changes rows whose keys alone decide that they are changed, each as it is; `None` if more
+    /// has to be looked at.
+    fn change_rows(
+        &self,
+        change: &KeyChange,
+        keys: &KnownKeys<'_>,
+        ast: &Ast,
+    ) -> Result<Option<Outcome>> {
+        let table = self.stored_table(&change.name)?;
+        let (verb, returning) = match ast {
+            Ast::Update(update) => ("UPDATE", &update.returning),
+            Ast::Delete(delete) => ("DELETE", &delete.returning),
+            _ => return Ok(None),
+        };
+        let is_plain = returning.is_none()
+            && !change.is_joined
+            && table.schema.partition.is_none()
+            && !Checks::are_needed(&table.schema)
+            && self.following(table).is_empty();
+        if !is_plain {
+            return Ok(None);
+        }
+        let Some(versions) = keys.keyed.versions(&self.snapshot, table)? else {
+            return Ok(None);
+        };
+        let rows = versions.len() as u64;
+        let first = match ast {
+            Ast::Update(_) => {
+                table.activity().updated(rows, &change.columns);
+                self.change(|transaction| {
+                    Ok(transaction.update(table.id, versions, &change.columns)?)
+                })?
+            }
+            _ => {
+                table.activity().deleted(rows);
+                let ids: Vec<RowId> = versions.into_iter().map(|(id, _)| id).collect();
+                self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
+                Some(u64::MAX)
+            }
+        };
+        let mut touched = Touched::default();
+        if let Some(first) = first {
+            touched.add(table.id, first);
+        }
+        self.settle(touched)?;
+        let tag = format!("{verb} {rows}");
+        Ok(Some(Outcome::Done { tag, rows }))
+    }
+
     /// Finds the rows of a statement and does with them as it says, or runs it in another way if
     /// there are too many.
     pub(super) async fn by_keys(&self, keys: &KnownKeys<'_>, ast: &Ast) -> Result<Outcome> {
+        if let Some(change) = keys.keyed.change()
+            && let Some(outcome) = self.change_rows(change, keys, ast)?
+        {
+            return Ok(outcome);
+        }
         let Some(rows) = keys.keyed.rows(&self.snapshot)? else {
             let with_values = keys.ast()?;
             let ast = with_values.as_ref().unwrap_or(ast);

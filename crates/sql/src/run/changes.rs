@@ -80,7 +80,7 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    fn add(&mut self, table: TableId, first: u64) {
+    pub(super) fn add(&mut self, table: TableId, first: u64) {
         match self.tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, known)) => *known = first.min(*known),
             None => self.tables.push((table, first)),

@@ -27,8 +27,15 @@ pub(super) const ATTEMPTS: usize = 50;
 /// does not name collides for good.
 const UPSERTS: usize = 4;
 
-/// A statement, and the values of its keys if it is a prepared query by keys.
-type Work<'a> = (&'a Ast, Option<&'a KnownKeys<'a>>);
+/// A statement that is to be run.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    ast: &'a Ast,
+    /// The keys of its rows, if they are known.
+    keys: Option<&'a KnownKeys<'a>>,
+    /// Whether it changes rows.
+    changes: bool,
+}
 
 /// Runs a statement in the session's transaction, or as one of its own.
 ///
@@ -87,19 +94,24 @@ pub(super) async fn run(
     let modes = modes.unwrap_or(session.modes());
     session.client().set_present(modes);
     session.numbers().set_read_only(modes.read_only);
+    let work = Work {
+        ast,
+        keys,
+        changes: changes_rows(ast),
+    };
     if let Some(snapshot) = begun {
         let mut inside = Inside {
             session,
             failed: true,
         };
-        let outcome = within(session, (ast, keys), snapshot).await;
+        let outcome = within(session, work, snapshot).await;
         inside.failed = outcome.is_err();
         return outcome;
     }
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match alone(session, (ast, keys), &mut stopped).await {
+        let error = match alone(session, work, &mut stopped).await {
             Err(error) => error,
             done => return done,
         };
@@ -109,7 +121,7 @@ pub(super) async fn run(
                 let store = session.database().store();
                 waited(session, store.wait_for(holder)).await?;
             }
-            _ if worth_again(&error, ast, attempt) => {
+            _ if worth_again(&error, work, attempt) => {
                 pause(attempt).await;
                 attempt += 1;
             }
@@ -120,18 +132,14 @@ pub(super) async fn run(
 
 /// Runs a statement within the open transaction: again when a row is free that another
 /// transaction had locked, and on what that one has left of it, where the level allows it.
-async fn within(
-    session: &Session,
-    (ast, keys): Work<'_>,
-    mut snapshot: Snapshot,
-) -> Result<Outcome> {
-    let before = match changes_rows(ast) {
+async fn within(session: &Session, work: Work<'_>, mut snapshot: Snapshot) -> Result<Outcome> {
+    let before = match work.changes {
         true => session.transaction().before_changes()?,
         false => None,
     };
     loop {
-        let run = Run::new(session, snapshot, None).with_keys(keys);
-        let outcome = run.dispatch(ast).await;
+        let run = Run::new(session, snapshot, None).with_keys(work.keys);
+        let outcome = run.dispatch(work.ast).await;
         let (Some(before), Err(error)) = (&before, &outcome) else {
             return outcome;
         };
@@ -183,10 +191,10 @@ pub(super) async fn pause(attempt: usize) {
 }
 
 /// Whether a statement that failed may succeed on what others have committed.
-fn worth_again(error: &Error, ast: &Ast, attempt: usize) -> bool {
-    let upsert = matches!(ast, Ast::Insert(insert) if insert.on.is_some());
+fn worth_again(error: &Error, work: Work<'_>, attempt: usize) -> bool {
+    let upsert = matches!(work.ast, Ast::Insert(insert) if insert.on.is_some());
     match error.sqlstate.as_str() {
-        "40001" => changes_rows(ast) && attempt < ATTEMPTS,
+        "40001" => work.changes && attempt < ATTEMPTS,
         // Another transaction may have taken the key after it was looked for.
         "23505" => upsert && attempt < UPSERTS,
         _ => false,
@@ -210,11 +218,11 @@ impl Drop for Inside<'_> {
 /// Runs a statement as a transaction of its own; `stopped` is why it could not lock a row.
 async fn alone(
     session: &Session,
-    (ast, keys): Work<'_>,
+    Work { ast, keys, changes }: Work<'_>,
     stopped: &mut Option<Stopped>,
 ) -> Result<Outcome> {
     let store = session.database().store();
-    if !changes_rows(ast) {
+    if !changes {
         let run = Run::new(session, store.snapshot(), None).with_keys(keys);
         return run.dispatch(ast).await;
     }
