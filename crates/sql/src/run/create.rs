@@ -57,9 +57,10 @@ impl Run<'_> {
         }
         self.check_free(&name, create.or_replace)?;
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
-            return Ok(Outcome::done(match create.query {
-                Some(_) => "CREATE TABLE AS",
-                None => "CREATE TABLE",
+            return Ok(Outcome::done(match (&materialized, &create.query) {
+                (Some(_), _) => "CREATE MATERIALIZED VIEW",
+                (None, Some(_)) => "CREATE TABLE AS",
+                (None, None) => "CREATE TABLE",
             }));
         }
         let is_temporary = self.session.temporary_schema() == Some(&name.schema);

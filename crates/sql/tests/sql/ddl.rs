@@ -223,8 +223,8 @@ fn what_is_left_undone_is_said() {
 fn views_are_renamed() {
     let sql = Sql::new();
     sql.run("CREATE VIEW v AS SELECT 1 AS a; CREATE TABLE t (a INT)");
-    assert_eq!(sql.run("ALTER TABLE v RENAME TO w"), "ALTER VIEW");
-    sql.run("ALTER VIEW w RENAME TO x");
+    assert_eq!(sql.run("ALTER TABLE v RENAME TO w"), "ALTER TABLE");
+    assert_eq!(sql.run("ALTER VIEW w RENAME TO x"), "ALTER VIEW");
     assert_eq!(sql.one("SELECT a FROM x"), "1");
     assert_eq!(sql.state("SELECT a FROM v"), "42P01");
     assert_eq!(sql.state("ALTER VIEW x RENAME TO t"), "42P07");
