@@ -626,3 +626,12 @@ fn ends_of_a_type_follow_the_type() {
         ]
     );
 }
+
+#[test]
+fn discard_forgets_numbers_that_were_taken() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s; SELECT nextval('s'); DISCARD SEQUENCES");
+    assert_eq!(sql.state("SELECT currval('s')"), "55000");
+    assert_eq!(sql.state("SELECT lastval()"), "55000");
+    assert_eq!(sql.one("SELECT nextval('s')"), "2");
+}
