@@ -13,7 +13,7 @@ use freestone_storage::{
 
 use super::Run;
 use super::change::stored_in;
-use super::declare::Declared;
+use super::declare::{Declared, check_system_name};
 use super::identity::NewIdentity;
 use super::partition::Divided;
 use super::partition_key::{check_keys, indexes_of_partition};
@@ -340,6 +340,7 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
 
 fn check_names(schema: &TableSchema) -> Result<()> {
     for (index, column) in schema.columns.iter().enumerate() {
+        check_system_name(&column.name)?;
         if schema.columns[..index]
             .iter()
             .any(|c| c.name == column.name)

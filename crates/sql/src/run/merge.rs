@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
-    MergeInsertKind, ObjectName, TableWithJoins,
+    MergeInsertKind, ObjectName, TableFactor, TableWithJoins,
 };
 use freestone_frontend::syntax::marks;
 use freestone_frontend::types::Type;
@@ -24,7 +24,7 @@ use super::insert::{column_names, columns_named};
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::{Name, quoted};
+use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::expression::printed;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
@@ -94,6 +94,20 @@ enum Does {
     Delete,
 }
 
+/// The name by which a clause calls the rows of the source.
+fn name_of_source(source: &TableFactor) -> Option<String> {
+    match source {
+        TableFactor::Table {
+            alias: Some(alias), ..
+        }
+        | TableFactor::Derived {
+            alias: Some(alias), ..
+        } => Some(fold(&alias.name)),
+        TableFactor::Table { name, .. } => table_name(name).ok().map(|name| name.name),
+        _ => None,
+    }
+}
+
 impl Run<'_> {
     pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
         let (target, table, parts) = self.parts_of_merge(merge)?;
@@ -133,6 +147,11 @@ impl Run<'_> {
         };
         let target = Changed::of(&written, "MERGE")?;
         let table = self.table_to_merge(&target.name)?.clone();
+        if name_of_source(&merge.source).as_deref() == Some(target.called.as_str()) {
+            let message = format!("name \"{}\" specified more than once", target.called);
+            return Err(Error::new("42712", message)
+                .with_detail("The name is used both as MERGE target table and data source."));
+        }
         let (source, on) = (printed(&merge.source), printed(&*merge.on));
         let (mut matched, mut unmatched, mut unsourced) =
             (Claims::default(), Claims::default(), Claims::default());
