@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Array, CastKind, DataType, Expr, Statement as Ast, UnaryOperator, Value,
+    Array, CastKind, DataType, Expr, Ident, Select, SelectItem, Statement as Ast, UnaryOperator,
+    Value, VisitorMut,
 };
-use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut, walk_mut};
 
 use crate::error::{Error, Result};
 
@@ -204,6 +205,7 @@ pub(crate) fn bind(ast: &Ast, parameters: usize, values: &[Expr]) -> Result<Ast>
     }
     let mut bound = ast.clone();
     if parameters > 0 {
+        let _ = walk_mut(&mut bound, &mut Nameless);
         let _: ControlFlow<()> = visit_expressions_mut(&mut bound, |expr| {
             if let Some(value) = number_of(expr).and_then(|number| values.get(number)) {
                 *expr = value.clone();
@@ -212,6 +214,35 @@ pub(crate) fn bind(ast: &Ast, parameters: usize, values: &[Expr]) -> Result<Ast>
         });
     }
     Ok(bound)
+}
+
+/// Gives a parameter that is an item of a SELECT list the name that it has there: none, whatever
+/// the cast that will stand in its place is called.
+struct Nameless;
+
+impl VisitorMut for Nameless {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) = item
+                && number_of(unnested(expr)).is_some()
+            {
+                *item = SelectItem::ExprWithAlias {
+                    expr: expr.clone(),
+                    alias: Ident::with_quote('"', "?column?"),
+                };
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn unnested(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => unnested(inner),
+        expr => expr,
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {

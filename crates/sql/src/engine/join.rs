@@ -105,6 +105,7 @@ impl Converter<'_> {
                         relations,
                         kind,
                         class: None,
+                        null_equal: join.null_equality == NullEquality::NullEqualsNull,
                     });
                 }
                 let both = [left.as_slice(), right.as_slice()].concat();
@@ -325,7 +326,7 @@ fn key_kind(from: &Scope<'_>, a: &Expr, to: &Scope<'_>, b: &Expr) -> Option<Data
 
 /// Whether the sides of a join may be exchanged with those of others around it.
 fn is_free(join: &LogicalJoin) -> bool {
-    join.join_type == JoinType::Inner && join.null_equality == NullEquality::NullEqualsNothing
+    join.join_type == JoinType::Inner
 }
 
 /// Whether a plan is a free join, with nothing above but a choice of columns.

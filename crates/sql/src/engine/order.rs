@@ -36,6 +36,8 @@ pub(super) struct Equality {
     pub(super) kind: DataType,
     /// The number of the class of columns that are equal, if both are columns.
     pub(super) class: Option<usize>,
+    /// Whether NULL equals NULL.
+    pub(super) null_equal: bool,
 }
 
 /// What else must be TRUE.
@@ -116,6 +118,9 @@ pub(super) fn imply(cluster: &mut Cluster) {
         let [Expression::Column(a), Expression::Column(b)] = equality.sides else {
             continue;
         };
+        if equality.null_equal {
+            continue;
+        }
         let pair = [(a, equality.relations[0]), (b, equality.relations[1])];
         let of = |column| classes.iter().position(|class| class.contains(&column));
         match [of(pair[0]), of(pair[1])] {
@@ -135,7 +140,9 @@ pub(super) fn imply(cluster: &mut Cluster) {
     // Two columns of one relation are no key of a join.
     let is_column = |side: &Expression| matches!(side, Expression::Column(_));
     let key = |equality: &Equality| {
-        equality.relations[0] != equality.relations[1] && equality.sides.iter().all(is_column)
+        equality.relations[0] != equality.relations[1]
+            && !equality.null_equal
+            && equality.sides.iter().all(is_column)
     };
     let others = std::mem::take(&mut cluster.equalities);
     cluster.equalities = others
@@ -158,6 +165,7 @@ pub(super) fn imply(cluster: &mut Cluster) {
                     relations: [a.1, b.1],
                     kind: kind.clone(),
                     class: Some(number),
+                    null_equal: false,
                 });
             }
         }

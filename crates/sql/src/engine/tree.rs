@@ -13,6 +13,13 @@ pub(super) fn equal([a, b]: [Expression; 2]) -> Expression {
     Expression::Compare(Comparison::Equal, Box::new(a), Box::new(b))
 }
 
+/// As [`equal`], and TRUE of two NULLs.
+fn null_equal([a, b]: [Expression; 2]) -> Expression {
+    let null = |side: &Expression| Expression::IsNull(Box::new(side.clone()));
+    let both = Expression::And(vec![null(&a), null(&b)]);
+    Expression::Or(vec![equal([a, b]), both])
+}
+
 /// Whether an equality says what another of its class has said; notes it if not.
 pub(super) fn is_repeated(classes: &mut u64, equality: &Equality) -> bool {
     let Some(class) = equality.class.filter(|class| *class < 64) else {
@@ -60,6 +67,7 @@ impl Builder {
                 .unwrap_or(usize::MAX)
         };
         let mut keys: Vec<(Expression, Expression, DataType)> = Vec::new();
+        let mut null_equals = Vec::new();
         let mut classes = 0u64;
         for (equality, used) in self.equalities.iter().zip(&mut self.used) {
             let [left, right] = equality.relations;
@@ -76,15 +84,25 @@ impl Builder {
             let of_build = equality.sides[of_build].moved(&|column| place(&build_layout, column));
             let of_probe = equality.sides[of_probe].moved(&|column| place(&probe_layout, column));
             keys.push((of_build, of_probe, equality.kind.clone()));
+            null_equals.push(equality.null_equal);
         }
+        // NULLs are equal in all keys of a join or in none: a key in which they are not then has
+        // none in what asks.
+        let null_equal = null_equals.contains(&true);
+        let strict = keys.iter().zip(&null_equals);
+        let strict = strict.filter(|(_, nulls)| null_equal && !**nulls);
+        let strict = strict.map(|((_, of_probe, _), _)| {
+            Expression::Not(Box::new(Expression::IsNull(Box::new(of_probe.clone()))))
+        });
+        let strict: Vec<Expression> = strict.collect();
         let joined = joined(
             JoinKind::Inner,
             build_plan,
             probe_plan,
             keys,
             rows,
-            |_| {},
-            false,
+            |join| join.filter = (!strict.is_empty()).then_some(Expression::And(strict)),
+            null_equal,
         );
         Some((joined, [probe_layout, build_layout].concat()))
     }
@@ -101,7 +119,11 @@ impl Builder {
             let relations = equality.relations[0] | equality.relations[1];
             if !*used && equality.class.is_none() && relations & !set == 0 {
                 *used = true;
-                terms.push(equal([0, 1].map(|side| equality.sides[side].moved(&place))));
+                let sides = [0, 1].map(|side| equality.sides[side].moved(&place));
+                terms.push(match equality.null_equal {
+                    true => null_equal(sides),
+                    false => equal(sides),
+                });
             }
         }
         for condition in &mut self.conditions {

@@ -84,7 +84,7 @@ impl<'a> Names<'a> {
     /// A table of the catalog with its rows.
     fn catalogued(&self, name: &Name) -> Result<Option<Relation>> {
         let relations = self.relations;
-        let (columns, mut hidden, batch) = match name.schema.as_str() {
+        let (columns, hidden, batch) = match name.schema.as_str() {
             INFORMATION_SCHEMA => match information_schema::view(relations, &name.name)? {
                 Some((columns, batch)) => (columns, Vec::new(), batch),
                 None => return Ok(None),
@@ -92,8 +92,12 @@ impl<'a> Names<'a> {
             _ => match pg_catalog::described(&name.name) {
                 Some((_, mut columns)) => {
                     let shown = columns.len();
-                    columns.push((pg_catalog::TABLE.to_owned(), Type::Oid));
-                    columns.push((pg_catalog::VERSION.to_owned(), Type::Oid));
+                    // Some tables show a column of such a name.
+                    for hidden in [pg_catalog::TABLE, pg_catalog::VERSION] {
+                        if columns.iter().all(|(name, _)| name != hidden) {
+                            columns.push((hidden.to_owned(), Type::Oid));
+                        }
+                    }
                     let batch = pg_catalog::rows(relations, &name.name, &columns)?;
                     let hidden = columns.split_off(shown);
                     (columns, hidden, batch)
@@ -101,8 +105,6 @@ impl<'a> Names<'a> {
                 None => return Ok(None),
             },
         };
-        // A file of the catalog has no rows of two versions.
-        hidden.retain(|(hidden, _)| columns.iter().all(|(name, _)| name != hidden));
         Ok(Some(Relation {
             schema: name.schema.clone(),
             name: name.name.clone(),

@@ -78,6 +78,9 @@ impl Lowering {
 
     /// A call as DataFusion's, if it is one.
     fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
+        if !call.order.is_empty() && call.function.follows_order() {
+            return Ok(None);
+        }
         self.native_aggregate(&call.function, &call.arguments, call.distinct)
     }
 
@@ -153,6 +156,8 @@ impl Lowering {
                 .sum(argument)
                 .map(|sum| sum.map(|(sum, _)| Found::One(sum))),
             "avg" if argument.ty == Type::Float8 => Ok(one(avg_udaf(), self.expr(argument)?)),
+            // The sum and the count would each call a volatile function.
+            "avg" if argument.is_volatile() => Ok(None),
             "avg" if is_integer(&argument.ty) || matches!(argument.ty, Type::Numeric(_)) => {
                 let Some((sum, ty)) = self.sum(argument)? else {
                     return Ok(None);

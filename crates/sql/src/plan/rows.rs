@@ -44,6 +44,9 @@ pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
         arrays.push(array);
     }
     let schema: SchemaRef = Arc::new(Schema::new(fields));
+    if arrays.is_empty() {
+        return Ok(RecordBatch::new_empty(schema));
+    }
     Ok(RecordBatch::try_new(schema, arrays)?)
 }
 

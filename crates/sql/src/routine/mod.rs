@@ -267,8 +267,16 @@ impl Routine {
         let returns = match (&self.rows, &self.returns) {
             _ if self.records => SqlReturns::Records,
             (Some(columns), _) => {
-                let columns = columns.iter();
-                let columns = columns.map(|(name, ty)| Ok((name.clone(), type_named(ty)?)));
+                // Of several outputs those without a name are called by their places.
+                let many = columns.len() > 1;
+                let columns = columns.iter().zip(1..);
+                let columns = columns.map(|((name, ty), place)| {
+                    let name = match name.is_empty() && many {
+                        true => format!("column{place}"),
+                        false => name.clone(),
+                    };
+                    Ok((name, type_named(ty)?))
+                });
                 SqlReturns::Rows(columns.collect::<Result<_>>()?)
             }
             (None, Some(ty)) => SqlReturns::Value(type_named(ty)?),

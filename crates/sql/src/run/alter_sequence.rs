@@ -7,7 +7,8 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
-    Catalog, CatalogEdit, ColumnType, Privileges, SequenceDefinition, SequencePosition, TableId,
+    Catalog, CatalogEdit, ColumnType, Privileges, Sequence, SequenceDefinition, SequencePosition,
+    TableId,
 };
 
 use super::Run;
@@ -67,6 +68,11 @@ impl Run<'_> {
                     renamed(edit, name, (schema, name.name.as_str()))
                 }
                 SequenceChange::Options(options) => {
+                    let moves =
+                        |option: &SequenceOption| matches!(option, SequenceOption::OwnedBy(_));
+                    if options.iter().any(moves) {
+                        must_be_free(edit.catalog(), &known)?;
+                    }
                     let (definition, position) =
                         changed(edit.catalog(), &name.schema, &known.definition, options)?;
                     Ok(edit.alter_sequence(&name.schema, &name.name, definition, position)?)
@@ -75,6 +81,25 @@ impl Run<'_> {
         })?;
         done()
     }
+}
+
+/// Refuses to give the sequence of an identity column to another.
+///
+/// # Errors
+/// `0A000`.
+fn must_be_free(catalog: &Catalog, sequence: &Sequence) -> Result<()> {
+    for (_, table) in catalog.all_tables() {
+        let mut identities = table.schema.columns.iter().filter_map(|c| c.identity);
+        if identities.any(|one| one.sequence == sequence.id && !one.serial) {
+            let message = "cannot change ownership of identity sequence";
+            let detail = format!(
+                "Sequence \"{}\" is linked to table \"{}\".",
+                sequence.name, table.name
+            );
+            return Err(Error::unsupported(message).with_detail(detail));
+        }
+    }
+    Ok(())
 }
 
 /// A sequence under another name, in defaults, too.

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
+    Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Catalog, Column, Table};
 use std::collections::HashSet;
@@ -186,35 +186,47 @@ fn row_of(call: &Function) -> Option<Vec<&Expr>> {
 
 /// The query of one value that a query of one row of `count` values has at `place`.
 fn column_of_query(query: &Query, place: usize, count: usize) -> Result<Expr> {
-    let mut query = query.clone();
-    let SetExpr::Select(select) = query.body.as_mut() else {
-        return Err(Error::unsupported(
-            "SET (…) = (query) with anything but a SELECT is not supported",
-        ));
-    };
     let plain = |item: &SelectItem| {
         matches!(
             item,
             SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
         )
     };
-    if select.distinct.is_some() || query.order_by.is_some() || !select.projection.iter().all(plain)
-    {
-        return Err(Error::unsupported(
-            "SET (…) = (SELECT …) with DISTINCT, ORDER BY or * is not supported",
-        ));
+    match query.body.as_ref() {
+        SetExpr::Select(select) if select.projection.iter().all(plain) => {
+            if select.projection.len() != count {
+                let message = format!(
+                    "number of columns does not match number of values: {count} and {}",
+                    select.projection.len()
+                );
+                return Err(Error::new("42601", message));
+            }
+            if select.distinct.is_some() || query.order_by.is_some() {
+                return column_of_rows(query, place, count);
+            }
+            let mut query = query.clone();
+            if let SetExpr::Select(select) = query.body.as_mut() {
+                select.projection = vec![select.projection.swap_remove(place)];
+            }
+            Ok(Expr::Subquery(Box::new(query)))
+        }
+        _ => column_of_rows(query, place, count),
     }
-    if select.projection.len() != count {
-        return Err(Error::new(
-            "42601",
-            format!(
-                "number of columns does not match number of values: {count} and {}",
-                select.projection.len()
-            ),
-        ));
-    }
-    select.projection = vec![select.projection.swap_remove(place)];
-    Ok(Expr::Subquery(Box::new(query)))
+}
+
+/// The same of the rows of any query. Only one that has so many columns can stand in a union
+/// with others of which there is no row.
+fn column_of_rows(query: &Query, place: usize, count: usize) -> Result<Expr> {
+    let names = (0..count).map(|at| compose::exact(&format!("c{at}")));
+    let names: Vec<Ident> = names.collect();
+    let nulls = vec![SelectItem::UnnamedExpr(compose::null()); count];
+    let none = compose::query(nulls, Vec::new(), Some(compose::falsehood()))?;
+    let called = compose::exact("q");
+    let value = compose::column(&called, &names[place].value);
+    let rows = compose::derived(compose::union_all(query.clone(), none)?, called, names);
+    let list = vec![SelectItem::UnnamedExpr(value)];
+    let value = compose::query(list, vec![compose::alone(rows)], None)?;
+    Ok(Expr::Subquery(Box::new(value)))
 }
 
 /// An expression for each column of the table: the assigned one, or the column itself.

@@ -12,8 +12,9 @@ use std::sync::LazyLock;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
-    Query, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr, Statement as Ast,
-    TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Value,
+    Query, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr, SetOperator,
+    SetQuantifier, Statement as Ast, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
+    Value,
 };
 
 use crate::error::{Error, Result};
@@ -47,6 +48,22 @@ pub(super) fn query(
         select.selection = condition;
     }
     Ok(query)
+}
+
+/// `(left) UNION ALL (right)`.
+///
+/// # Errors
+/// As [`query`].
+pub(super) fn union_all(left: Query, right: Query) -> Result<Query> {
+    let side = |query: Query| Box::new(SetExpr::Query(Box::new(query)));
+    let mut union = form()?;
+    *union.body = SetExpr::SetOperation {
+        op: SetOperator::Union,
+        set_quantifier: SetQuantifier::All,
+        left: side(left),
+        right: side(right),
+    };
+    Ok(union)
 }
 
 /// `SELECT * FROM name`.
@@ -197,6 +214,11 @@ fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
 /// TRUE.
 pub(super) fn truth() -> Expr {
     Expr::Value(Value::Boolean(true).with_empty_span())
+}
+
+/// FALSE.
+pub(super) fn falsehood() -> Expr {
+    Expr::Value(Value::Boolean(false).with_empty_span())
 }
 
 /// NULL.

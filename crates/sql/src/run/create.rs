@@ -13,7 +13,7 @@ use freestone_storage::{
 
 use super::Run;
 use super::change::stored_in;
-use super::declare::Declared;
+use super::declare::{Declared, check_system_name};
 use super::identity::NewIdentity;
 use super::partition::Divided;
 use super::partition_key::{check_keys, indexes_of_partition};
@@ -57,9 +57,10 @@ impl Run<'_> {
         }
         self.check_free(&name, create.or_replace)?;
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
-            return Ok(Outcome::done(match create.query {
-                Some(_) => "CREATE TABLE AS",
-                None => "CREATE TABLE",
+            return Ok(Outcome::done(match (&materialized, &create.query) {
+                (Some(_), _) => "CREATE MATERIALIZED VIEW",
+                (None, Some(_)) => "CREATE TABLE AS",
+                (None, None) => "CREATE TABLE",
             }));
         }
         let is_temporary = self.session.temporary_schema() == Some(&name.schema);
@@ -339,6 +340,7 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
 
 fn check_names(schema: &TableSchema) -> Result<()> {
     for (index, column) in schema.columns.iter().enumerate() {
+        check_system_name(&column.name)?;
         if schema.columns[..index]
             .iter()
             .any(|c| c.name == column.name)

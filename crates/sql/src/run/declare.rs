@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::front::{Purpose, is_immutable, type_of_stored};
 use crate::names::{Name, Parts, column_of, fold, fold_part, position};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::pg_catalog::TABLE;
 use crate::plan::relations::Relations;
 use crate::values::check_assignable;
 
@@ -89,6 +90,25 @@ impl<'a> Declared<'a> {
             generated: false,
             hidden: None,
         };
+        check_system_name(&column.name)?;
+        let says = |what: fn(&ColumnOption) -> bool| {
+            let mut options = definition.options.iter();
+            options.any(|option| what(&option.option))
+        };
+        let fills = serial.is_some()
+            || says(|option| match option {
+                ColumnOption::Generated {
+                    generation_expr, ..
+                } => generation_expr.is_none(),
+                option => matches!(option, ColumnOption::NotNull),
+            });
+        if fills && says(|option| matches!(option, ColumnOption::Null)) {
+            let message = format!(
+                "conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
+                column.name, self.name.name
+            );
+            return Err(Error::new("42601", message).at(at));
+        }
         let mut generated = None;
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);
@@ -517,6 +537,20 @@ pub(super) fn check_bytewise(collation: &ObjectName) -> Result<()> {
 /// Columns that PostgreSQL has of its own in each table, but for `tableoid`, which a condition
 /// may read.
 const SYSTEM_COLUMNS: [&str; 5] = ["ctid", "xmin", "xmax", "cmin", "cmax"];
+
+/// Refuses a column of a table that is called as one that PostgreSQL has of its own.
+///
+/// # Errors
+/// `42701`.
+pub(super) fn check_system_name(name: &str) -> Result<()> {
+    match name == TABLE || SYSTEM_COLUMNS.contains(&name) {
+        true => {
+            let message = format!("column name \"{name}\" conflicts with a system column name");
+            Err(Error::new("42701", message))
+        }
+        false => Ok(()),
+    }
+}
 
 /// The columns that an expression reads.
 pub(crate) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {

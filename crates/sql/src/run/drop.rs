@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
-use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId, Table};
+use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId, Table, TableId};
 
 use super::Run;
 use super::composite::with_users;
@@ -31,6 +31,9 @@ impl Run<'_> {
         else {
             return Ok(None);
         };
+        for name in names {
+            self.goes_alone(&table_name(name)?)?;
+        }
         let [name] = names.as_slice() else {
             return Ok(None);
         };
@@ -39,7 +42,7 @@ impl Run<'_> {
             return Ok(None);
         };
         let mut keys = table.schema.keys.iter();
-        if !keys.any(|key| key.name == name.name && !key.primary) {
+        if !keys.any(|key| key.name == name.name) {
             return Ok(None);
         }
         let text = format!(
@@ -51,6 +54,25 @@ impl Run<'_> {
         match parse_one(&text)? {
             Ast::AlterTable(alter) => Ok(Some(alter)),
             _ => Err(Error::internal("a unique index is no constraint")),
+        }
+    }
+
+    /// Refuses to drop the index of a constraint.
+    ///
+    /// # Errors
+    /// `2BP01`.
+    fn goes_alone(&self, name: &Name) -> Result<()> {
+        let Some((table, _)) = self.snapshot.index(&name.schema, &name.name) else {
+            return Ok(());
+        };
+        let mut keys = table.schema.keys.iter();
+        match keys.any(|key| key.name == name.name && !key.of_index) {
+            true => {
+                let of = format!("constraint {} on table {}", name.name, table.name);
+                let message = format!("cannot drop index {} because {of} requires it", name.name);
+                Err(Error::new("2BP01", message).with_hint(format!("You can drop {of} instead.")))
+            }
+            false => Ok(()),
         }
     }
 
@@ -354,6 +376,26 @@ fn drop_tables(
         .filter(|name| there(edit, name))
         .cloned()
         .collect();
+    let dropped = known.iter().filter_map(|name| {
+        let table = edit.catalog().table(&name.schema, &name.name)?;
+        let parts = partition::descendants(edit.catalog(), table).into_iter();
+        let ids = parts.map(|(_, part)| part.id).chain([table.id]);
+        Some(ids.collect::<Vec<_>>())
+    });
+    let dropped: Vec<TableId> = dropped.flatten().collect();
+    // Foreign keys between tables that go at once go with them.
+    let apart = |edit: &CatalogEdit, name: &Name| {
+        let catalog = edit.catalog();
+        let Some(table) = catalog.table(&name.schema, &name.name) else {
+            return false;
+        };
+        let parts = partition::descendants(catalog, table).into_iter();
+        let mut ids = parts.map(|(_, part)| part.id).chain([table.id]);
+        ids.all(|id| {
+            let mut children = catalog.children(id).into_iter();
+            children.all(|child| dropped.contains(&child.id))
+        })
+    };
     while !left.is_empty() {
         let (before, mut refused) = (left.len(), None);
         let mut waiting = Vec::new();
@@ -363,7 +405,8 @@ fn drop_tables(
                 // It was a partition of another one of them.
                 continue;
             }
-            match drop_table(edit, &name, if_exists, cascade) {
+            let with_keys = cascade || apart(edit, &name);
+            match drop_table(edit, &name, if_exists, with_keys) {
                 Err(error) if error.sqlstate == "2BP01" => {
                     refused = Some(error);
                     waiting.push(name);

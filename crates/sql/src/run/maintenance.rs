@@ -45,6 +45,9 @@ impl Run<'_> {
             let identity = self.session.identity();
             identity.set_session(&identity.login());
         }
+        if matches!(what, DiscardObject::ALL | DiscardObject::SEQUENCES) {
+            self.session.numbers().forget();
+        }
         if matches!(what, DiscardObject::ALL | DiscardObject::TEMP) {
             self.session.drop_temporary()?;
         }

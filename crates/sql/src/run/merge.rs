@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
-    MergeInsertKind, ObjectName, SelectItem, TableWithJoins, UnaryOperator,
+    MergeInsertKind, ObjectName, SelectItem, TableFactor, TableWithJoins, UnaryOperator,
 };
 use freestone_frontend::syntax::marks;
 use freestone_storage::Table;
@@ -25,7 +25,7 @@ use super::literal::is_default;
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::names::Name;
+use crate::names::{Name, fold, table_name};
 use crate::plan::expression::parse_expr;
 use crate::session::Outcome;
 
@@ -97,6 +97,20 @@ enum Does {
     Delete,
 }
 
+/// The name by which a clause calls the rows of the source.
+fn name_of_source(source: &TableFactor) -> Option<String> {
+    match source {
+        TableFactor::Table {
+            alias: Some(alias), ..
+        }
+        | TableFactor::Derived {
+            alias: Some(alias), ..
+        } => Some(fold(&alias.name)),
+        TableFactor::Table { name, .. } => table_name(name).ok().map(|name| name.name),
+        _ => None,
+    }
+}
+
 impl Run<'_> {
     pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
         let (target, table, parts) = self.parts_of_merge(merge)?;
@@ -136,6 +150,11 @@ impl Run<'_> {
         };
         let target = Changed::of(&written, "MERGE")?;
         let table = self.table_to_merge(&target.name)?.clone();
+        if name_of_source(&merge.source).as_deref() == Some(target.called.as_str()) {
+            let message = format!("name \"{}\" specified more than once", target.called);
+            return Err(Error::new("42712", message)
+                .with_detail("The name is used both as MERGE target table and data source."));
+        }
         let own = || compose::alone(target.from.clone());
         let source = || compose::alone(merge.source.clone());
         let unmet = |of: TableWithJoins| {

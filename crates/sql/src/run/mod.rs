@@ -159,7 +159,7 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
         let names = stmts.iter().flat_map(|one| &one.names);
         names.for_each(|name| session.cursors().tell(&fold(name), statement.text()));
     }
-    Ok(outcome)
+    Ok(outcome.tagged_as_written(statement.text()))
 }
 
 /// Runs a statement whose rows are found by keys.

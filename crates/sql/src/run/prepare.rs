@@ -52,6 +52,7 @@ pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<O
             let name = executed(name).unwrap_or_default();
             let prepared = session.executing(&name)?;
             let values = values(&name, &prepared, parameters)?;
+            prepared.returns_as_told(session).await?;
             let run = Box::pin(prepared.run_with(session, &values));
             Ok(Some(match run.await? {
                 Outcome::Rows(rows) => Outcome::Rows(prepared.as_told(rows)?),

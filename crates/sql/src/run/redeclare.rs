@@ -19,7 +19,7 @@ use super::Run;
 use super::alter_parts::{generation_of, is_numbering};
 use super::change::stored_in;
 use super::columns::generated_from;
-use super::declare::Declared;
+use super::declare::{Declared, check_system_name};
 use super::identity::{must_be_plain, retype_sequences};
 use super::index_over::free_name;
 use super::reference::comparable;
@@ -152,6 +152,7 @@ impl Run<'_> {
             );
             return Err(Error::new("42701", message));
         }
+        check_system_name(to)?;
         let mut schema = (*table.schema).clone();
         let old = std::mem::replace(&mut schema.columns[column].name, to.to_owned());
         let columns = schema.columns.iter_mut();

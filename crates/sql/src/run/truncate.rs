@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{
     CascadeOption, ObjectName, Truncate, TruncateIdentityOption, VacuumStatement,
 };
-use freestone_storage::{Table, TableId};
+use freestone_storage::{SequenceId, Table, TableId};
 
 use super::Run;
 use super::change::{Changed, select};
@@ -105,14 +105,16 @@ impl Run<'_> {
         })
     }
 
-    /// Lets the identity columns of a table begin again.
+    /// Lets the sequences of identity columns, and others that columns of a table own, begin
+    /// again.
     fn restart(&self, table: &Table) -> Result<()> {
         let identities = table.schema.columns.iter().filter_map(|c| c.identity);
-        for identity in identities {
-            let known = self.snapshot.sequence_by_id(identity.sequence);
-            let Some((schema, sequence)) = known else {
+        let identities: Vec<SequenceId> = identities.map(|identity| identity.sequence).collect();
+        for (schema, sequence) in self.snapshot.all_sequences() {
+            let owner = sequence.definition.owner.as_ref().map(|(table, _)| *table);
+            if owner != Some(table.id) && !identities.contains(&sequence.id) {
                 continue;
-            };
+            }
             let name = &sequence.name;
             self.change(|transaction| {
                 Ok(transaction.edit(|edit| edit.restart_sequence(schema, name))?)

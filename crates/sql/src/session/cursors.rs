@@ -1,6 +1,7 @@
 //! Cursors: results that statements read piece by piece.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::array::{RecordBatch, UInt64Array};
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
@@ -15,7 +16,11 @@ use crate::error::{Error, Result};
 
 /// The cursors of a session.
 #[derive(Default)]
-pub(crate) struct Cursors(Mutex<HashMap<String, Cursor>>);
+pub(crate) struct Cursors {
+    all: Mutex<HashMap<String, Cursor>>,
+    /// How many were opened so far.
+    opened: AtomicU64,
+}
 
 /// A result and how far it was read.
 pub(crate) struct Cursor {
@@ -24,6 +29,8 @@ pub(crate) struct Cursor {
     declared: Declared,
     /// Whether it has outlived its transaction.
     lasting: bool,
+    /// How many the session had opened before it.
+    number: u64,
 }
 
 /// What DECLARE says of a cursor, and when it did.
@@ -75,15 +82,26 @@ impl Cursors {
     /// # Errors
     /// `42P03` if there is one of that name.
     pub(crate) fn open(&self, name: String, cursor: Cursor) -> Result<()> {
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         if all.contains_key(&name) {
             return Err(Error::new(
                 "42P03",
                 format!("cursor \"{name}\" already exists"),
             ));
         }
-        all.insert(name, cursor);
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        all.insert(name, Cursor { number, ..cursor });
         Ok(())
+    }
+
+    /// A mark of what is open now.
+    pub(crate) fn mark(&self) -> u64 {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    /// Closes the cursors that were opened after a mark, as what made them is taken back.
+    pub(crate) fn back_to(&self, mark: u64) {
+        self.all.lock().retain(|_, cursor| cursor.number < mark);
     }
 
     /// Forgets a cursor, or all of them.
@@ -91,7 +109,7 @@ impl Cursors {
     /// # Errors
     /// `34000` if there is none of that name.
     pub(crate) fn close(&self, name: Option<&str>) -> Result<()> {
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         match name {
             None => all.clear(),
             Some(name) => drop(all.remove(name).ok_or_else(|| none(name))?),
@@ -101,7 +119,7 @@ impl Cursors {
 
     /// At the end of a transaction those go that do not outlive it.
     pub(crate) fn end_transaction(&self, committed: bool) {
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         all.retain(|_, cursor| cursor.lasting || (cursor.declared.holds && committed));
         for cursor in all.values_mut() {
             cursor.lasting = true;
@@ -113,14 +131,14 @@ impl Cursors {
     /// # Errors
     /// As [`Cursors::close`].
     pub(crate) fn schema(&self, name: &str) -> Result<SchemaRef> {
-        let all = self.0.lock();
+        let all = self.all.lock();
         let cursor = all.get(name).ok_or_else(|| none(name))?;
         Ok(SchemaRef::clone(&cursor.schema))
     }
 
     /// Tells the text of the statement that has opened a cursor.
     pub(crate) fn tell(&self, name: &str, text: &str) {
-        if let Some(cursor) = self.0.lock().get_mut(name) {
+        if let Some(cursor) = self.all.lock().get_mut(name) {
             text.clone_into(&mut cursor.declared.text);
         }
     }
@@ -128,7 +146,7 @@ impl Cursors {
     /// Those that are open, with their names and whether their rows are kept, in the order of
     /// their names.
     pub(crate) fn all(&self) -> Vec<(String, Declared, bool)> {
-        let all = self.0.lock();
+        let all = self.all.lock();
         let told = all.iter().map(|(name, cursor)| {
             let kept = matches!(cursor.source, Source::Kept { .. });
             (name.clone(), cursor.declared.clone(), kept)
@@ -139,7 +157,7 @@ impl Cursors {
     }
 
     fn take(&self, name: &str) -> Result<Cursor> {
-        self.0.lock().remove(name).ok_or_else(|| none(name))
+        self.all.lock().remove(name).ok_or_else(|| none(name))
     }
 }
 
@@ -181,6 +199,7 @@ impl Session {
             source,
             declared,
             lasting: false,
+            number: 0,
         })
     }
 

@@ -502,6 +502,11 @@ impl Known {
                 let bools = words.contains(&"on") && words.contains(&"off");
                 let by_truth = truth(value).filter(|_| bools);
                 let by_truth = by_truth.map(|on| if on { "on" } else { "off" });
+                // Another name, which is not told.
+                let value = match value.eq_ignore_ascii_case("debug") {
+                    true => "debug2",
+                    false => value,
+                };
                 let mut words = words.iter().copied();
                 let word = words.find(|word| word.eq_ignore_ascii_case(value));
                 let word = word

@@ -320,13 +320,15 @@ impl Session {
         Marks {
             settings: self.client.mark(),
             locks: self.locks.mark(),
+            cursors: self.cursors.mark(),
         }
     }
 
-    /// Takes back settings and advisory locks that came after marks.
+    /// Takes back settings, advisory locks and cursors that came after marks.
     pub(crate) fn back_to(&self, kept: Marks) {
         self.undo_settings(kept.settings);
         self.locks.back_to(kept.locks);
+        self.cursors.back_to(kept.cursors);
     }
 
     /// Advisory locks.

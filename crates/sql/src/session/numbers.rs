@@ -40,6 +40,11 @@ impl TakenNumbers {
         self.read_only.store(read_only, Ordering::Relaxed);
     }
 
+    /// Forgets what was taken: DISCARD SEQUENCES.
+    pub(crate) fn forget(&self) {
+        *self.taken.lock() = Taken::default();
+    }
+
     /// The next numbers of a sequence.
     ///
     /// # Errors

@@ -39,6 +39,39 @@ impl Outcome {
         }
     }
 
+    /// The outcome with the kind of object in its tag that ALTER names: a view can be altered by
+    /// ALTER TABLE, a function by ALTER ROUTINE.
+    pub(crate) fn tagged_as_written(self, text: &str) -> Self {
+        const KINDS: [&str; 8] = [
+            "TABLE",
+            "VIEW",
+            "INDEX",
+            "SEQUENCE",
+            "FUNCTION",
+            "PROCEDURE",
+            "ROUTINE",
+            "AGGREGATE",
+        ];
+        match self {
+            Self::Done { tag, rows } if tag.starts_with("ALTER ") => {
+                let mut words = text.split_whitespace().map(str::to_ascii_uppercase);
+                let (alter, kind) = (words.next(), words.next().unwrap_or_default());
+                let is_kind = alter.is_some_and(|word| word == "ALTER")
+                    && KINDS.contains(&kind.as_str())
+                    && tag
+                        .split(' ')
+                        .nth(1)
+                        .is_some_and(|kind| KINDS.contains(&kind));
+                let tag = match is_kind {
+                    true => format!("ALTER {kind}"),
+                    false => tag,
+                };
+                Self::Done { tag, rows }
+            }
+            outcome => outcome,
+        }
+    }
+
     /// A result that is already there.
     pub(crate) fn batch(batch: RecordBatch) -> Result<Self> {
         Self::batches(batch.schema(), vec![batch])

@@ -26,7 +26,7 @@ use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
 use crate::rights::told;
-use crate::run::{NewRow, bound_by_keys, insert_at_once};
+use crate::run::{NewRow, bound_by_keys, changes_rows, insert_at_once};
 use crate::statement::Statement;
 use crate::types::{OBJECT, type_of};
 
@@ -101,6 +101,23 @@ impl PreparedStatements {
     }
 }
 
+/// The names of columns.
+fn names(schema: &SchemaRef) -> Vec<&str> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().as_str()).collect()
+}
+
+/// The names and types of columns.
+fn shape(schema: &SchemaRef) -> Vec<(&str, Type)> {
+    let fields = schema.fields().iter();
+    let shape = fields.map(|field| (field.name().as_str(), type_of(field).base()));
+    shape.collect()
+}
+
+fn changed_columns() -> Error {
+    Error::unsupported("cached plan must not change result type")
+}
+
 fn cast_to(expr: Expr, data_type: &SqlType) -> Expr {
     Expr::Cast {
         kind: CastKind::Cast,
@@ -171,13 +188,9 @@ impl Prepared {
     /// kept, and so are its columns if it is a query.
     async fn type_names(&mut self, session: &Session) -> Vec<String> {
         // A statement that cannot be planned yet says so when it is executed.
-        let described = match self.statement.ast.as_ref() {
-            Ast::Query(_) => true,
-            _ => {
-                (0..self.parameters).any(|number| !matches!(self.types.get(number), Some(Some(_))))
-            }
-        };
-        let described = match described {
+        let untyped = |number| !matches!(self.types.get(number), Some(Some(_)));
+        let gives = self.gives_columns();
+        let described = match gives || (0..self.parameters).any(untyped) {
             true => self.describe(session).await.ok(),
             false => None,
         };
@@ -190,7 +203,7 @@ impl Prepared {
             _ => assigned_type(kind),
         });
         self.told = told.collect();
-        if matches!(self.statement.ast.as_ref(), Ast::Query(_)) {
+        if gives {
             self.columns = described.as_ref().and_then(|told| told.columns.clone());
         }
         let (told, said) =
@@ -208,6 +221,34 @@ impl Prepared {
             name.unwrap_or_else(|| "text".to_owned())
         });
         names.collect()
+    }
+
+    /// Whether it is a query, or changes rows and returns some.
+    fn gives_columns(&self) -> bool {
+        let ast = self.statement.ast.as_ref();
+        matches!(ast, Ast::Query(_)) || (changes_rows(ast) && self.statement.returns_rows())
+    }
+
+    /// That a statement which changes rows would still return the columns that PREPARE has told:
+    /// it is refused before it changes any.
+    ///
+    /// # Errors
+    /// `0A000` for other columns.
+    pub(crate) async fn returns_as_told(&self, session: &Session) -> Result<()> {
+        let Some(told) = &self.columns else {
+            return Ok(());
+        };
+        if matches!(self.statement.ast.as_ref(), Ast::Query(_)) {
+            return Ok(());
+        }
+        // A statement that cannot be planned any more says why when it is run.
+        let Ok(described) = self.describe(session).await else {
+            return Ok(());
+        };
+        match described.columns {
+            Some(now) if shape(&now) != shape(told) => Err(changed_columns()),
+            _ => Ok(()),
+        }
     }
 
     /// The statement.
@@ -326,23 +367,14 @@ impl Prepared {
         let Some(told) = &self.columns else {
             return Ok(rows);
         };
-        let names = |schema: &SchemaRef| -> Vec<String> {
-            let fields = schema.fields().iter();
-            fields.map(|field| field.name().clone()).collect()
-        };
-        let types = |schema: &SchemaRef| -> Vec<Type> {
-            let fields = schema.fields().iter();
-            fields.map(|field| type_of(field).base()).collect()
-        };
         let same_names = names(told) == names(&rows.schema);
         let same = match self.parameters {
-            0 => same_names && types(told) == types(&rows.schema),
+            0 => shape(told) == shape(&rows.schema),
             // Their values may give types of their own.
             _ => told.fields().len() == rows.schema.fields().len(),
         };
         if !same {
-            let message = "cached plan must not change result type";
-            return Err(Error::unsupported(message));
+            return Err(changed_columns());
         }
         if same_names {
             return Ok(rows);

@@ -137,7 +137,10 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         .with_hint(why.to_owned())
     };
     if let Some((_, only)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
+        let is_other_name =
+            |value: &str| name == "client_encoding" && value.eq_ignore_ascii_case("unicode");
         return match &setting.value {
+            Some(value) if is_other_name(value) => Ok(()),
             Some(value) if !same_word(value, only) && !only.starts_with(&value.to_uppercase()) => {
                 Err(refuse(value, &format!("the only value is '{only}'")))
             }

@@ -37,13 +37,15 @@ pub(crate) struct Block {
     implicit: bool,
 }
 
-/// Marks of the settings and advisory locks of a session at a savepoint.
+/// Marks of the settings, advisory locks and cursors of a session at a savepoint.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Marks {
     /// See [`super::ClientSettings::mark`].
     pub(crate) settings: usize,
     /// See [`super::HeldLocks::mark`].
     pub(crate) locks: usize,
+    /// See [`super::cursors::Cursors::mark`].
+    pub(crate) cursors: u64,
 }
 
 /// A savepoint.

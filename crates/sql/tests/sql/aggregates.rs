@@ -292,3 +292,24 @@ fn aggregates_are_there_when_the_database_is_opened_again() {
         "108"
     );
 }
+
+#[test]
+fn averages_call_a_volatile_function_once_a_row() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s");
+    assert_eq!(
+        sql.one("SELECT avg(nextval('s')) FROM generate_series(1, 3)"),
+        "2.0000000000000000"
+    );
+    assert_eq!(sql.one("SELECT nextval('s')"), "4");
+}
+
+#[test]
+fn sums_of_floats_follow_their_order() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (n FLOAT8); INSERT INTO t VALUES (9007199254740992), (1), (1), (0)");
+    assert_eq!(
+        sql.rows("SELECT sum(n ORDER BY n)::bigint, sum(n ORDER BY n DESC)::bigint FROM t"),
+        ["9007199254740994|9007199254740992"]
+    );
+}

@@ -213,3 +213,22 @@ fn a_shorter_length_refuses_longer_values() {
     );
     assert_eq!(sql.one("SELECT a, b FROM t"), "abc|{a}");
 }
+
+#[test]
+fn tags_tell_the_kind_of_object_that_was_written() {
+    let sql = Sql::new();
+    sql.run("CREATE VIEW v AS SELECT 1 AS a; CREATE MATERIALIZED VIEW m AS SELECT 1 AS a");
+    sql.run("CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'");
+    for (statement, tag) in [
+        ("ALTER TABLE v RENAME TO w", "ALTER TABLE"),
+        ("ALTER VIEW w RENAME TO v", "ALTER VIEW"),
+        ("ALTER VIEW IF EXISTS none RENAME TO some", "ALTER VIEW"),
+        ("ALTER ROUTINE f(int) RENAME TO g", "ALTER ROUTINE"),
+        (
+            "CREATE MATERIALIZED VIEW IF NOT EXISTS m AS SELECT 2 AS b",
+            "CREATE MATERIALIZED VIEW",
+        ),
+    ] {
+        assert_eq!(sql.run(statement), tag, "{statement}");
+    }
+}

@@ -142,3 +142,30 @@ fn rows_with_the_same_values_share_a_run() {
     let query = format!("SELECT count(DISTINCT r) FROM ({random}) q");
     assert_eq!(sql.one(&query), "4");
 }
+
+/// The values of a row are joined with that row before all pairs of rows are made.
+#[test]
+fn lateral_values_beside_a_second_large_table() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT)");
+    sql.run("INSERT INTO t SELECT i, 99999 - i FROM generate_series(0, 99999) AS g(i)");
+    sql.run("INSERT INTO t VALUES (NULL, NULL)");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM t x, t y JOIN LATERAL (VALUES (x.a)) q (v) ON y.b = q.v"),
+        "100000"
+    );
+    assert_eq!(
+        sql.one(
+            "SELECT count(*) FROM t x, t y JOIN LATERAL (VALUES (x.a), (-1)) q (v) ON y.b = q.v"
+        ),
+        "100000"
+    );
+    // NULL in what is read of the outer row.
+    assert_eq!(
+        sql.rows(
+            "SELECT x.a, q.v, y.b FROM t x, t y JOIN LATERAL (VALUES (coalesce(x.a, 5))) q (v)
+             ON y.b = q.v WHERE x.a IS NULL OR x.a = 3 ORDER BY 1"
+        ),
+        ["3|3|3", "NULL|5|5"]
+    );
+}

@@ -171,3 +171,30 @@ fn rows_that_statements_in_with_return_have_their_types() {
         "MERGE 1"
     );
 }
+
+#[test]
+fn several_columns_get_the_row_of_any_query() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 2)");
+    for (query, row) in [
+        ("SELECT * FROM (VALUES (3, 4)) q", "3|4"),
+        (
+            "SELECT x, x + t.a FROM generate_series(1, 2) q (x) ORDER BY x DESC LIMIT 1",
+            "2|5",
+        ),
+        ("SELECT DISTINCT 7, t.b", "7|5"),
+        ("VALUES (8, 9)", "8|9"),
+        ("SELECT 1, 2 UNION SELECT 1, 2", "1|2"),
+    ] {
+        sql.run(&format!("UPDATE t SET (a, b) = ({query})"));
+        assert_eq!(sql.one("SELECT * FROM t"), row, "{query}");
+    }
+    assert_eq!(
+        sql.state("UPDATE t SET (a, b) = (SELECT *, 1 FROM t q)"),
+        "42601"
+    );
+    assert_eq!(
+        sql.state("UPDATE t SET (a, b) = (VALUES (1, 2), (3, 4))"),
+        "21000"
+    );
+}

@@ -191,3 +191,26 @@ fn relations_are_all_in_their_main_fork() {
     );
     assert_eq!(sql.state("SELECT pg_relation_size('t', 'x')"), "22023");
 }
+
+#[test]
+fn views_and_tables_of_the_catalog_without_rows() {
+    let sql = Sql::new();
+    for name in [
+        "information_schema.attributes",
+        "information_schema.domains",
+        "information_schema.element_types",
+        "information_schema.parameters",
+        "information_schema.routines",
+        "pg_replication_slots",
+    ] {
+        assert_eq!(
+            sql.one(&format!("SELECT count(*) FROM {name}")),
+            "0",
+            "{name}"
+        );
+        assert!(
+            sql.rows(&format!("SELECT * FROM {name}")).is_empty(),
+            "{name}"
+        );
+    }
+}

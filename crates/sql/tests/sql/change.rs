@@ -144,12 +144,7 @@ fn keys_hold_at_the_end_of_a_statement() {
 fn what_is_not_done_is_refused() {
     let sql = Sql::new();
     table(&sql, "");
-    for statement in [
-        "UPDATE t SET (n, name) = (SELECT DISTINCT 1, 'a')",
-        "DELETE FROM t, t AS u",
-    ] {
-        assert_eq!(sql.error(statement).sqlstate, "0A000", "{statement}");
-    }
+    assert_eq!(sql.error("DELETE FROM t, t AS u").sqlstate, "0A000");
     assert_eq!(sql.error("UPDATE nothing SET n = 1").sqlstate, "42P01");
     assert_eq!(sql.error("DELETE FROM t WHERE nope = 1").sqlstate, "42703");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "4");

@@ -329,3 +329,25 @@ fn types_of_parameters_are_those_of_what_they_are_compared_with() {
     );
     assert_eq!(sql.rows("EXECUTE b (1, 2, 'x')"), ["2|2|x"]);
 }
+
+#[test]
+fn a_parameter_has_no_name() {
+    let sql = Sql::new();
+    sql.run("PREPARE p(int) AS SELECT $1, ($1), $1 AS x, $1 + 1, $1::int");
+    assert_eq!(
+        sql.names("EXECUTE p(3)"),
+        ["?column?", "?column?", "x", "?column?", "int4"]
+    );
+    sql.run("PREPARE w(int) AS WITH q AS (SELECT $1) SELECT * FROM q");
+    assert_eq!(sql.names("EXECUTE w(3)"), ["?column?"]);
+}
+
+#[test]
+fn a_statement_that_returns_other_columns_by_now_changes_no_row() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); PREPARE p AS INSERT INTO t VALUES ($1) RETURNING *");
+    assert_eq!(sql.rows("EXECUTE p(1)"), ["1"]);
+    sql.run("ALTER TABLE t ADD COLUMN b INT");
+    assert_eq!(sql.state("EXECUTE p(2)"), "0A000");
+    assert_eq!(sql.rows("SELECT * FROM t"), ["1|NULL"]);
+}

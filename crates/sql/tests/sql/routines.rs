@@ -547,3 +547,12 @@ fn the_digits_of_variadic_values_are_their_own() {
     }
     assert_eq!(sql.one("SELECT f(3, 2), g(1, 0.333)"), "2|0.333");
 }
+
+#[test]
+fn outputs_without_names_are_called_by_their_places() {
+    let sql = Sql::new();
+    sql.run("CREATE FUNCTION f(int, OUT a int, OUT text) LANGUAGE sql AS $$SELECT $1, 'x'$$");
+    assert_eq!(sql.names("SELECT * FROM f(1)"), ["a", "column2"]);
+    sql.run("CREATE FUNCTION g(OUT int, OUT text) RETURNS SETOF record LANGUAGE sql AS $$SELECT 1, 'x'$$");
+    assert_eq!(sql.names("SELECT * FROM g()"), ["column1", "column2"]);
+}

@@ -398,6 +398,11 @@ fn truncate_restarts_identity_when_asked() {
     assert_eq!(sql.rows("SELECT id FROM t ORDER BY 1"), ["3", "4"]);
     sql.run("TRUNCATE t RESTART IDENTITY; INSERT INTO t (v) VALUES (5)");
     assert_eq!(sql.one("SELECT id FROM t"), "1");
+    // So does a sequence that a column owns.
+    sql.run("CREATE SEQUENCE s START 7; CREATE TABLE u (a INT DEFAULT nextval('s'))");
+    sql.run("ALTER SEQUENCE s OWNED BY u.a; INSERT INTO u VALUES (DEFAULT)");
+    sql.run("TRUNCATE u RESTART IDENTITY; INSERT INTO u VALUES (DEFAULT)");
+    assert_eq!(sql.one("SELECT a FROM u"), "7");
 }
 
 #[test]
@@ -620,4 +625,13 @@ fn ends_of_a_type_follow_the_type() {
             "s5|1|100"
         ]
     );
+}
+
+#[test]
+fn discard_forgets_numbers_that_were_taken() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s; SELECT nextval('s'); DISCARD SEQUENCES");
+    assert_eq!(sql.state("SELECT currval('s')"), "55000");
+    assert_eq!(sql.state("SELECT lastval()"), "55000");
+    assert_eq!(sql.one("SELECT nextval('s')"), "2");
 }

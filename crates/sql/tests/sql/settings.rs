@@ -176,3 +176,11 @@ fn show_all_tells_what_settings_are() {
     sql.run("SET vacuum_cost_delay TO 40");
     assert_eq!(sql.rows("SHOW vacuum_cost_delay"), ["40ms"]);
 }
+
+#[test]
+fn values_of_settings_have_other_names() {
+    let sql = Sql::new();
+    sql.run("SET client_min_messages = debug; SET client_encoding = unicode");
+    assert_eq!(sql.one("SHOW client_min_messages"), "debug2");
+    assert_eq!(sql.one("SHOW client_encoding"), "UTF8");
+}

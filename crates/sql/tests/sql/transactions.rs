@@ -503,3 +503,13 @@ fn what_is_done_concurrently_is_no_part_of_a_transaction() {
         sql.run(statement);
     }
 }
+
+#[test]
+fn cursors_go_with_what_came_after_a_savepoint() {
+    let sql = Sql::new();
+    sql.run("BEGIN; DECLARE a CURSOR FOR SELECT 1; SAVEPOINT s; DECLARE b CURSOR FOR SELECT 2");
+    sql.run("ROLLBACK TO s");
+    assert_eq!(sql.rows_of_one_engine("FETCH a"), ["1"]);
+    assert_eq!(sql.state("FETCH b"), "34000");
+    sql.run("ROLLBACK");
+}

@@ -240,6 +240,13 @@ impl Aggregate {
         self.ordered = true;
         self
     }
+
+    /// Whether the order that a call asks for changes the result: sums of floats are rounded at
+    /// each step.
+    pub fn follows_order(&self) -> bool {
+        let is_float = |ty: &Type| matches!(ty, Type::Float4 | Type::Float8);
+        self.ordered || self.parameters.iter().any(is_float)
+    }
 }
 
 /// The type of the first argument with its modifiers, as a result type.

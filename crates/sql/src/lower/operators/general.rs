@@ -49,7 +49,7 @@ pub(in super::super) struct Spec {
 impl Spec {
     /// Whether rows are kept until the end.
     fn keeps(&self) -> bool {
-        self.distinct || !self.order.is_empty() && self.function.ordered
+        self.distinct || !self.order.is_empty() && self.function.follows_order()
     }
 
     fn call<'a>(&'a self, rows: usize, around: &'a Surroundings) -> Call<'a> {

@@ -127,7 +127,7 @@ pub(crate) fn rows(
     let arrays = columns.iter().map(|(column, ty)| {
         let same = match column.as_str() {
             TABLE => Some(number),
-            VERSION => Some(version_of(relations)),
+            VERSION if *ty == Type::Oid => Some(version_of(relations)),
             _ => None,
         };
         if let Some(number) = same {
