@@ -1,6 +1,6 @@
-//! Changes of single rows without a plan do what the planned ones do.
+//! Changes of single rows do what the same changes of batches do.
 //!
-//! RETURNING makes a statement be planned, so each is run in both ways, on a table
+//! With RETURNING a change is made of batches, so each statement is run in both ways, on a table
 //! of its own each.
 
 use crate::support::{LAYOUTS, Sql, runtime};
