@@ -214,6 +214,11 @@ impl Context<'_> {
             .collect();
         let built = self.build(join, &to_build)?;
         let start = Instant::now();
+        // No row has a partner: those of the other side are not asked for.
+        let is_empty = built.aside.is_none() && built.batches.iter().all(|batch| batch.rows == 0);
+        if is_empty && join.kind.may_skip_probe() {
+            return Ok(Pipeline::of(Source::of(Vec::new(), built.held)));
+        }
         let (table, keys) = JoinTable::new(join, &built.batches, built.held, self.threads)?;
         drop(built.batches);
         self.held(metrics, table.held());

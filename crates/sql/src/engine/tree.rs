@@ -86,8 +86,8 @@ impl Builder {
             keys.push((of_build, of_probe, equality.kind.clone()));
             null_equals.push(equality.null_equal);
         }
-        // NULLs are equal in all keys of a join or in none: a key in which they are not then has
-        // none in what asks.
+        // NULLs are equal in all keys of a join or in none. If they are in some, a filter refuses
+        // NULLs in the other keys.
         let null_equal = null_equals.contains(&true);
         let strict = keys.iter().zip(&null_equals);
         let strict = strict.filter(|(_, nulls)| null_equal && !**nulls);

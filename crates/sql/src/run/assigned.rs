@@ -214,8 +214,8 @@ fn column_of_query(query: &Query, place: usize, count: usize) -> Result<Expr> {
     }
 }
 
-/// The same of the rows of any query. Only one that has so many columns can stand in a union
-/// with others of which there is no row.
+/// A query of one value that reads column `place` of any query's rows. The union with `count`
+/// NULLs, of which there is no row, refuses a query with another number of columns.
 fn column_of_rows(query: &Query, place: usize, count: usize) -> Result<Expr> {
     let names = (0..count).map(|at| compose::exact(&format!("c{at}")));
     let names: Vec<Ident> = names.collect();

@@ -502,7 +502,7 @@ impl Known {
                 let bools = words.contains(&"on") && words.contains(&"off");
                 let by_truth = truth(value).filter(|_| bools);
                 let by_truth = by_truth.map(|on| if on { "on" } else { "off" });
-                // Another name, which is not told.
+                // SHOW never prints this name.
                 let value = match value.eq_ignore_ascii_case("debug") {
                     true => "debug2",
                     false => value,

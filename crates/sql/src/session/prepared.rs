@@ -229,8 +229,8 @@ impl Prepared {
         matches!(ast, Ast::Query(_)) || (changes_rows(ast) && self.statement.returns_rows())
     }
 
-    /// That a statement which changes rows would still return the columns that PREPARE has told:
-    /// it is refused before it changes any.
+    /// Refuses a statement that changes rows if it would return other columns than PREPARE has
+    /// told, before it changes any.
     ///
     /// # Errors
     /// `0A000` for other columns.

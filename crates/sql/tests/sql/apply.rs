@@ -151,14 +151,16 @@ fn lateral_values_beside_a_second_large_table() {
     sql.run("INSERT INTO t SELECT i, 99999 - i FROM generate_series(0, 99999) AS g(i)");
     sql.run("INSERT INTO t VALUES (NULL, NULL)");
     assert_eq!(
-        sql.one("SELECT count(*) FROM t x, t y JOIN LATERAL (VALUES (x.a)) q (v) ON y.b = q.v"),
-        "100000"
+        sql.rows_of_one_engine(
+            "SELECT count(*) FROM t x, t y JOIN LATERAL (VALUES (x.a)) q (v) ON y.b = q.v"
+        ),
+        ["100000"]
     );
     assert_eq!(
-        sql.one(
+        sql.rows_of_one_engine(
             "SELECT count(*) FROM t x, t y JOIN LATERAL (VALUES (x.a), (-1)) q (v) ON y.b = q.v"
         ),
-        "100000"
+        ["100000"]
     );
     // NULL in what is read of the outer row.
     assert_eq!(

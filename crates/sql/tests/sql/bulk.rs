@@ -200,3 +200,17 @@ fn moved_rows_are_no_conflict() {
         "24000|72080"
     );
 }
+
+/// Rows of the larger side, whose condition fails, are asked for only if they could have a
+/// partner.
+#[test]
+fn a_join_with_nothing_reads_no_row_of_its_other_side() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE a (k INT); INSERT INTO a VALUES (1)");
+    sql.run("CREATE TABLE b (k INT, x INT); INSERT INTO b SELECT i, 0 FROM generate_series(1, 5000) AS g(i)");
+    let rows = |condition: &str| {
+        format!("SELECT count(*) FROM a JOIN b ON a.k = b.k WHERE {condition} AND 10 / b.x > 0")
+    };
+    assert_eq!(sql.rows_of_one_engine(&rows("a.k % 2 = 0")), ["0"]);
+    assert_eq!(sql.state(&rows("a.k % 2 = 1")), "22012");
+}

@@ -398,7 +398,7 @@ fn truncate_restarts_identity_when_asked() {
     assert_eq!(sql.rows("SELECT id FROM t ORDER BY 1"), ["3", "4"]);
     sql.run("TRUNCATE t RESTART IDENTITY; INSERT INTO t (v) VALUES (5)");
     assert_eq!(sql.one("SELECT id FROM t"), "1");
-    // So does a sequence that a column owns.
+    // A sequence that a column owns is restarted, too.
     sql.run("CREATE SEQUENCE s START 7; CREATE TABLE u (a INT DEFAULT nextval('s'))");
     sql.run("ALTER SEQUENCE s OWNED BY u.a; INSERT INTO u VALUES (DEFAULT)");
     sql.run("TRUNCATE u RESTART IDENTITY; INSERT INTO u VALUES (DEFAULT)");
