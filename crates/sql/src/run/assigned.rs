@@ -25,7 +25,7 @@ pub(super) enum Assigned {
     /// Nothing.
     Same,
     /// It gets the value of this expression.
-    Value(Expr),
+    Value(Box<Expr>),
 }
 
 /// The columns that get values.
@@ -152,14 +152,14 @@ pub(super) fn assigned_columns(
                     }
                     None => default_of(catalog, column).map(str::to_owned),
                 };
-                Ok(Assigned::Value(match default {
+                Ok(Assigned::Value(Box::new(match default {
                     Some(text) => parse_expr(&text)?,
                     None => compose::null(),
-                }))
+                })))
             }
             Some(place) => {
                 must_not_be_always(column)?;
-                Ok(Assigned::Value(given[place].1.clone()))
+                Ok(Assigned::Value(Box::new(given[place].1.clone())))
             }
         }
     });
@@ -246,7 +246,7 @@ pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assign
             Some(through) => compose::column(&changed.alias, &through.in_sight(&column.name)),
             None => compose::column(&changed.alias, &column.name),
         },
-        Assigned::Value(value) => value.clone(),
+        Assigned::Value(value) => (**value).clone(),
     };
     compose::named(value, &column.name)
 }

@@ -101,7 +101,7 @@ impl Changed {
 pub(super) struct Understood<'a> {
     pub(super) changed: Changed,
     pub(super) table: Arc<Table>,
-    /// What happens to each column; nothing for DELETE.
+    /// The change of each column; none for DELETE.
     pub(super) assigned: Vec<Assigned>,
     /// The other tables of the statement.
     pub(super) others: &'a [TableWithJoins],

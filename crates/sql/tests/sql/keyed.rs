@@ -413,7 +413,7 @@ fn prepared_queries_by_keys_lock_their_rows() {
     sql.run("ROLLBACK");
 }
 
-/// What a statement did: its tag, its rows in the order of their texts, or its SQLSTATE.
+/// The outcome of a statement as text: its tag, its rows in the order of their texts, or its SQLSTATE.
 async fn told(outcome: freestone::Result<Outcome>) -> String {
     let batches = match outcome {
         Ok(Outcome::Done { tag, .. }) => return tag,
@@ -437,7 +437,7 @@ fn prepared_outcome(sql: &Sql, text: &str, values: &[Parameter]) -> String {
     runtime().block_on(async { told(prepared.run(&sql.session, values).await).await })
 }
 
-/// The same of a statement that is not prepared.
+/// The outcome of a statement that is not prepared.
 fn text_outcome(sql: &Sql, text: &str) -> String {
     let statements = sql.session.parse(text).unwrap();
     runtime().block_on(async { told(sql.session.run(&statements[0]).await).await })
