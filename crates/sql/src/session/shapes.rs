@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The second line is the shape of the first. A statement whose rows are found by keys is bound
-//! once for its shape, and runs with its values as a prepared one does. Values are taken from
+//! once for its shape, and runs with its values as a prepared one does. A shape is bound when it
+//! is met for the second time: most queries of an analyst come once. Values are taken from
 //! the conditions and from what SET gives. A number becomes a parameter of its own type and a
 //! text one of no type, so that operators and functions are found as for the literals.
 
@@ -32,9 +33,20 @@ const MOST_SHAPES: usize = 256;
 /// Most values of a statement that has a shape.
 const MOST_VALUES: usize = 500;
 
-/// The shapes that a session knows, with their statements bound.
+/// The shapes that a session knows, with their statements bound; `None` for a shape that was met
+/// once.
 #[derive(Debug, Default)]
-pub(super) struct Shapes(Mutex<HashMap<Ast, Arc<KeyQuery>>>);
+pub(super) struct Shapes(Mutex<HashMap<Ast, Option<Arc<KeyQuery>>>>);
+
+impl Shapes {
+    fn keep(&self, shape: Ast, query: Option<Arc<KeyQuery>>) {
+        let mut shapes = self.0.lock();
+        if shapes.len() >= MOST_SHAPES && !shapes.contains_key(&shape) {
+            shapes.clear();
+        }
+        shapes.insert(shape, query);
+    }
+}
 
 impl Session {
     /// The bound statement of a shape, and the values of the statement; `None` if its rows are
@@ -48,15 +60,15 @@ impl Session {
         }
         let (shape, values) = shape(&statement.ast)?;
         let known = self.shapes.0.lock().get(&shape).cloned();
+        let Some(known) = known else {
+            self.shapes.keep(shape, None);
+            return None;
+        };
         let query = match known.filter(|known| known.fits(self)) {
             Some(known) => known,
             None => {
                 let made = Arc::new(bound_by_keys(self, &shape).await?);
-                let mut shapes = self.shapes.0.lock();
-                if shapes.len() >= MOST_SHAPES {
-                    shapes.clear();
-                }
-                shapes.insert(shape, Arc::clone(&made));
+                self.shapes.keep(shape, Some(Arc::clone(&made)));
                 made
             }
         };
@@ -114,7 +126,8 @@ impl Values {
     /// A value in the place of a literal: of some type, or of none.
     fn take(&mut self, value: Parameter, data_type: Option<DataType>) -> Expr {
         self.taken.push(value);
-        self.is_own = true;
+        // One that takes the place of a literal itself is not visited again.
+        self.is_own = data_type.is_some();
         let text = format!("${}", self.taken.len());
         let holder = Expr::Value(Value::Placeholder(text).with_empty_span());
         match data_type {

@@ -465,6 +465,10 @@ fn prepared_changes_by_keys_do_what_literals_do() {
             let (text, values) = with_parameters(&change);
             let first = prepared_outcome(&keyed, &text, &values);
             assert_eq!(first, text_outcome(&planned, &change), "{change}");
+            // A shape is bound when it is met again.
+            shaped.run("BEGIN");
+            text_outcome(&shaped, &change);
+            shaped.run("ROLLBACK");
             assert_eq!(first, text_outcome(&shaped, &change), "{change}");
             let rows = planned.rows_of_one_engine(all);
             assert_eq!(keyed.rows_of_one_engine(all), rows, "{change}");
@@ -522,7 +526,7 @@ fn values_of_one_shape_mean_what_they_say() {
         sql.run("UPDATE s SET i = 1 WHERE k = 1");
         outcome
     };
-    for _ in 0..2 {
+    for _ in 0..3 {
         for (what, outcome) in [
             ("t = 'abc' WHERE k = 1", "UPDATE 1"),
             ("t = 'ab   ' WHERE k = 1", "UPDATE 1"),
@@ -564,6 +568,8 @@ fn values_of_one_shape_mean_what_they_say() {
             ("b = 1 WHERE k = -1", "UPDATE 0"),
             ("b = 1 WHERE k = - -1", "UPDATE 1"),
             ("b = 1 WHERE k = $1", "42P02"),
+            ("b = 1 WHERE u = 'u1' AND k = $1", "42P02"),
+            ("b = 1 WHERE k = 1 AND u = $1", "42P02"),
             ("b = 1 WHERE u = 'u1'", "UPDATE 1"),
             ("b = 1 WHERE u = 1", "42883"),
             ("b = 1 WHERE k IN (1, 2, 3000000000)", "UPDATE 2"),
@@ -593,6 +599,8 @@ fn values_of_one_shape_mean_what_they_say() {
             "1",
         ),
     ] {
-        assert_eq!(sql.rows(query), [rows], "{query}");
+        for _ in 0..3 {
+            assert_eq!(sql.rows(query), [rows], "{query}");
+        }
     }
 }
