@@ -425,6 +425,7 @@ fn manifest() {
             kind: IndexKind::Csb,
             columns: vec![0],
             form: IndexForm {
+                hash: false,
                 elements: vec![ElementForm {
                     descending: true,
                     nulls_first: false,
