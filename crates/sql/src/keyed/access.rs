@@ -332,11 +332,10 @@ impl Walk {
         self.spread(&mut places, above);
         let gives_one = |term: &&Expr| {
             let all = alternatives(term, &places, schema);
-            all.is_some_and(|all| all.len() == 1 && all[0].len() == 1)
+            is_decided(term, 1) && all.is_some_and(|all| all.len() == 1 && all[0].len() == 1)
         };
         let gives_one = above.iter().all(gives_one);
         let alternatives = alternatives_of(above, &places, schema)?;
-        let is_list = above.len() == 1;
         let (by, keys) = match keys(schema, &alternatives) {
             Some((key, keys)) => {
                 let look_up = KeyLookUp::prepare(schema, &key, &positions).ok()?;
@@ -356,7 +355,11 @@ impl Walk {
                 let columns = look_up.key().len();
                 // Each condition gives one column of the key its value, or one gives them all.
                 let is_whole = |one: &Alternative| one.len() == columns;
-                gives_one && above.len() == columns || is_list && alternatives.iter().all(is_whole)
+                let is_list = match above {
+                    [only] => is_decided(only, columns) && alternatives.iter().all(is_whole),
+                    _ => false,
+                };
+                is_list || gives_one && above.len() == columns
             }
             By::First { .. } => false,
         };
@@ -478,6 +481,21 @@ fn alternatives(
             let one = given(left, right).or_else(|| given(right, left))?;
             Some(vec![one])
         }
+    }
+}
+
+/// Whether the rows of each alternative of a condition meet it, if every alternative has so many
+/// columns: nothing but equalities is in it, one for each column.
+fn is_decided(expr: &Expr, columns: usize) -> bool {
+    match &expr.kind {
+        ExprKind::Or(terms) => terms.iter().all(|term| is_decided(term, columns)),
+        ExprKind::And(_) => {
+            let mut terms = Vec::new();
+            parts(expr, &mut terms);
+            terms.len() == columns && terms.iter().all(|term| equality(term).is_some())
+        }
+        ExprKind::InList { .. } => columns == 1,
+        _ => columns == 1 && equality(expr).is_some(),
     }
 }
 

@@ -94,7 +94,7 @@ impl NewRow {
     /// has changed.
     ///
     /// # Errors
-    /// Those of constraints.
+    /// Errors of constraints.
     pub(crate) fn insert(
         &self,
         transaction: &mut Transaction,

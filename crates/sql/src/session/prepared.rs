@@ -471,7 +471,7 @@ impl Prepared {
     /// answer then.
     ///
     /// # Errors
-    /// Those of the statement.
+    /// Errors of the statement.
     pub fn at_once(&self, session: &Session, values: &[Parameter]) -> Result<Option<RecordBatch>> {
         let found = self.found(session, values, |keyed, moment| keyed.rows(moment))?;
         found.map(|batch| session.zoned_batch(batch)).transpose()

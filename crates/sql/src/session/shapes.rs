@@ -188,7 +188,7 @@ impl VisitorMut for Values {
         let holder = match literal {
             Value::Number(digits, false) => self.number(&digits.clone(), negative),
             Value::SingleQuotedString(text) => Some(self.take(Parameter::Text(text.clone()), None)),
-            // Those of a statement that was not prepared are errors.
+            // Placeholders of a statement that was not prepared are errors.
             Value::Placeholder(_) if !std::mem::take(&mut self.is_own) => {
                 return ControlFlow::Break(());
             }

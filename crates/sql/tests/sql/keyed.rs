@@ -28,7 +28,7 @@ fn tables() -> Sql {
 }
 
 /// Conditions on `cu`, most of which give the values of a key.
-const CONDITIONS: [&str; 30] = [
+const CONDITIONS: [&str; 33] = [
     "w = 1 AND d = 2 AND id = 7",
     "w = 1 AND d = 2 AND id = 99",
     "w = 1 AND d = 2 AND id = NULL",
@@ -39,6 +39,9 @@ const CONDITIONS: [&str; 30] = [
     "w = 1 AND d = 1 AND (id = 3 OR id = 5)",
     "(w = 1 AND d = 1 AND id = 3) OR (w = 2 AND d = 1 AND id = 21)",
     "(w = 1 AND d = 1 AND id = 3) OR name = 'n1'",
+    "(w = 1 AND d = 1 AND id = 3 AND bal > 99) OR (w = 2 AND d = 1 AND id = 5 AND bal < 99)",
+    "(w = 1 AND d = 1 AND id = 3 AND id = 4) OR (w = 2 AND d = 1 AND id = 6)",
+    "(w = 1 AND d = 1 AND id IN (3, 4)) OR (w = 2 AND d = 1 AND id = 7 AND name IS NULL)",
     "name = 'n1'",
     "name IN ('n1', 'n2', 'zz') AND w = 1",
     "name = 'n1' AND NOT d = 1",
