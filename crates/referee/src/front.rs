@@ -1,7 +1,8 @@
 //! Freestone's language front in this process: statements are parsed, bound and run by the
 //! reference interpreter over tables in memory.
 //!
-//! It knows CREATE TABLE, INSERT, DROP TABLE, SET and queries; anything else is refused with
+//! It knows CREATE TABLE, INSERT, DROP TABLE, SET and queries, and takes CREATE INDEX and VACUUM
+//! for statements without an effect; anything else is refused with
 //! `0A000`. A panic is the answer `XX000`.
 
 use std::cell::RefCell;
@@ -282,6 +283,8 @@ impl Front {
                 Ok(done())
             }
             Statement::Insert(insert) => self.insert(insert),
+            // They change no answer.
+            Statement::CreateIndex(_) | Statement::Vacuum(_) => Ok(done()),
             Statement::Drop { names, .. } => {
                 for name in names {
                     let name = name.to_string().to_lowercase();

@@ -217,7 +217,7 @@ impl Generator<'_> {
         };
         let defaults = source.to_string().starts_with("DEFAULT");
         let list = if defaults { String::new() } else { list };
-        let conflict = match table.keyed && self.random.percent(40) {
+        let conflict = match table.is_keyed() && self.random.percent(40) {
             true => self.on_conflict(target),
             false => Tree::nothing(),
         };
@@ -320,7 +320,7 @@ impl Generator<'_> {
         });
         let key = self.random.percent(10);
         let assignments = self.assignments(table, key);
-        let condition = self.condition();
+        let condition = self.row_condition(30);
         self.scopes.pop();
         let condition = match (joined, self.random.percent(60)) {
             (true, true) => tree!(Sort::Plain; " WHERE ", on, " AND ", condition),
@@ -352,7 +352,7 @@ impl Generator<'_> {
             relations: relations.clone(),
             ..Scope::default()
         });
-        let condition = self.condition();
+        let condition = self.row_condition(30);
         self.scopes.pop();
         let condition = match joined {
             true => tree!(Sort::Plain; " WHERE ", on, " AND ", condition),

@@ -212,6 +212,82 @@ impl Generator<'_> {
         }
     }
 
+    /// A condition on rows; by keys so often, in percent.
+    pub(super) fn row_condition(&mut self, by_keys: usize) -> Tree {
+        match self.random.percent(by_keys) {
+            true => self.keyed_condition(),
+            false => self.condition(),
+        }
+    }
+
+    /// A condition by which rows can be found by keys or an index: values of one or two columns
+    /// of a relation, in several alternatives, each and all together with further conditions.
+    ///
+    /// ```text
+    /// r1.id = 3 OR r1.id IN (1, 2) AND r1.t0 < 'x' AND (…)
+    /// ```
+    fn keyed_condition(&mut self) -> Tree {
+        let relations = self.scope().relations;
+        let Some(relation) = self.random.pick(&relations).cloned() else {
+            return self.condition();
+        };
+        let mut columns: Vec<(String, Type)> = Vec::new();
+        let unique = relation.unique.as_ref();
+        let unique = relation
+            .columns
+            .iter()
+            .find(|(name, _)| Some(name) == unique);
+        columns.extend(unique.filter(|_| self.random.percent(75)).cloned());
+        let others = relation.columns.iter().filter(|(_, ty)| sortable(ty));
+        let others: Vec<_> = others.cloned().collect();
+        if columns.is_empty() || self.random.percent(40) {
+            columns.extend(self.random.pick(&others).cloned());
+        }
+        let many = [1, 1, 2, 3][self.random.below(4)];
+        let branches = (0..many).map(|_| {
+            let mut items = Vec::new();
+            for (column, ty) in &columns {
+                let place = format!("{}.{column}", relation.name);
+                items.push(self.by_value(&place, ty, relation.unique.as_ref() == Some(column)));
+            }
+            if self.random.percent(35) {
+                items.push(self.condition());
+            }
+            Tree::list(" AND ", 1, items)
+        });
+        let branches: Vec<Tree> = branches.collect();
+        let found = Tree::list(" OR ", 1, branches);
+        let sort = Sort::Expr(Type::Bool);
+        match self.random.percent(35) {
+            true => {
+                let further = self.condition();
+                tree!(sort; "((", found, ") AND ", further, ")")
+            }
+            false => tree!(sort; "(", found, ")"),
+        }
+    }
+
+    /// A column compared with values; `is_number` if it counts the rows.
+    fn by_value(&mut self, column: &str, ty: &Type, is_number: bool) -> Tree {
+        let mut value = || match is_number && *ty == Type::Int4 && self.random.percent(90) {
+            true => self.random.below(10).to_string(),
+            false => literal(&mut self.random, ty),
+        };
+        let (a, b, c) = (value(), value(), value());
+        let text = match self.random.below(12) {
+            0..=5 => format!("{column} = {a}"),
+            6 | 7 => format!("{column} IN ({a}, {b}, {c})"),
+            8 => format!("{column} BETWEEN {a} AND {b}"),
+            9 => {
+                let operator = self.random.word(&["<", "<=", ">", ">=", "<>"]);
+                format!("{column} {operator} {a}")
+            }
+            10 => format!("{column} = ANY (ARRAY[{a}, {b}])"),
+            _ => format!("{column} IS NOT DISTINCT FROM {a}"),
+        };
+        Tree::expr(&Type::Bool, text)
+    }
+
     /// A condition.
     pub(super) fn condition(&mut self) -> Tree {
         if !self.spend() {

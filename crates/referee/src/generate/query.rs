@@ -308,7 +308,7 @@ impl Generator<'_> {
         if !self.random.percent(55) {
             return Tree::nothing();
         }
-        let condition = self.condition();
+        let condition = self.row_condition(15);
         tree!(Sort::Optional; " WHERE ", condition)
     }
 

@@ -14,8 +14,13 @@ pub struct Table {
     pub columns: Vec<(String, Type)>,
     /// Whether its first column is `id`, which counts the rows.
     pub numbered: bool,
-    /// Whether that column is declared as the primary key.
-    pub keyed: bool,
+    /// Places of the columns of its primary key, in the key's order; `id` is one of them.
+    pub key: Vec<usize>,
+    /// Places of the columns of each of its indexes.
+    pub indexes: Vec<Vec<usize>>,
+    /// How many rows are there before VACUUM; the others come after it. None if there is no
+    /// VACUUM.
+    pub vacuumed: Option<usize>,
     /// Whether it is a plain table, not a temporary one.
     pub permanent: bool,
     /// Further rules, as CREATE TABLE writes them behind a column: its place and the rule.
@@ -57,26 +62,32 @@ impl Table {
     pub fn setup(&self) -> Vec<String> {
         let name = &self.name;
         let column = |(at, (column, ty)): (usize, &(String, Type))| {
-            let key = if self.keyed && at == 0 {
-                " PRIMARY KEY"
-            } else {
-                ""
+            let key = match self.key == [at] {
+                true => " PRIMARY KEY",
+                false => "",
             };
             let rules = self.rules.iter().filter(|(place, _)| *place == at);
             let rules: String = rules.map(|(_, rule)| rule.as_str()).collect();
             format!("{column} {ty}{key}{rules}")
         };
-        let columns: Vec<String> = self.columns.iter().enumerate().map(column).collect();
+        let mut columns: Vec<String> = self.columns.iter().enumerate().map(column).collect();
+        if self.key.len() > 1 {
+            columns.push(format!("PRIMARY KEY ({})", self.names(&self.key)));
+        }
         let temporary = if self.permanent { "" } else { "TEMP " };
         let mut statements = vec![
             self.dropped(),
             format!("CREATE {temporary}TABLE {name} ({})", columns.join(", ")),
         ];
-        if !self.rows.is_empty() {
-            let rows = self.rows.iter().map(|row| format!("({})", row.join(", ")));
-            let rows = rows.collect::<Vec<_>>().join(", ");
-            statements.push(format!("INSERT INTO {name} VALUES {rows}"));
+        let indexes = self.indexes.iter();
+        statements.extend(indexes.map(|of| format!("CREATE INDEX ON {name} ({})", self.names(of))));
+        let cut = self.vacuumed.unwrap_or(0).min(self.rows.len());
+        let (before, after) = self.rows.split_at(cut);
+        statements.extend(self.insert(before));
+        if self.vacuumed.is_some() {
+            statements.push(format!("VACUUM {name}"));
         }
+        statements.extend(self.insert(after));
         for (number, view) in self.views.iter().enumerate() {
             let column = |of: usize| match self.under(number) {
                 Some(inner) => {
@@ -111,6 +122,28 @@ impl Table {
             ));
         }
         statements
+    }
+
+    /// The names of columns, as a list.
+    fn names(&self, places: &[usize]) -> String {
+        let names = places.iter().filter_map(|at| self.columns.get(*at));
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The statement that adds rows, if there are any.
+    fn insert(&self, rows: &[Vec<String>]) -> Option<String> {
+        if rows.is_empty() {
+            return None;
+        }
+        let rows = rows.iter().map(|row| format!("({})", row.join(", ")));
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        Some(format!("INSERT INTO {} VALUES {rows}", self.name))
+    }
+
+    /// Whether `id` alone is the primary key.
+    pub(super) fn is_keyed(&self) -> bool {
+        self.key == [0]
     }
 
     /// The view that a view is over.
@@ -232,6 +265,16 @@ impl Table {
             table.views.pop();
             tables.push(table);
         }
+        if self.vacuumed.is_some() {
+            let mut table = self.clone();
+            table.vacuumed = None;
+            tables.push(table);
+        }
+        for at in 0..self.indexes.len() {
+            let mut table = self.clone();
+            table.indexes.remove(at);
+            tables.push(table);
+        }
         if self.rows.len() > 3 {
             for half in [0..self.rows.len() / 2, self.rows.len() / 2..self.rows.len()] {
                 let mut table = self.clone();
@@ -248,7 +291,15 @@ impl Table {
             if self.columns.len() > 1 {
                 let mut table = self.clone();
                 table.columns.remove(at);
-                table.keyed &= at > 0;
+                for places in table.indexes.iter_mut().chain([&mut table.key]) {
+                    if places.contains(&at) {
+                        places.clear();
+                    }
+                    for place in places {
+                        *place -= usize::from(*place > at);
+                    }
+                }
+                table.indexes.retain(|places| !places.is_empty());
                 table.rules.retain(|(place, _)| *place != at);
                 for (place, _) in &mut table.rules {
                     *place -= usize::from(*place > at);
@@ -299,6 +350,28 @@ fn table(random: &mut Random, at: usize) -> Table {
         let alike = alike - usize::from(numbered && ty == Type::Int4);
         columns.push((format!("{initial}{alike}"), ty));
     }
+    let mut key = Vec::new();
+    if numbered && random.percent(50) {
+        key.push(0);
+        let fitting = (1..columns.len()).filter(|at| indexable(&columns[*at].1));
+        let fitting: Vec<usize> = fitting.collect();
+        if let (true, Some(other)) = (random.percent(35), random.pick(&fitting)) {
+            key.insert(random.below(2), *other);
+        }
+    }
+    let mut indexes = Vec::new();
+    let fitting = (0..columns.len()).filter(|at| indexable(&columns[*at].1));
+    let fitting: Vec<usize> = fitting.collect();
+    while random.percent(25) {
+        let mut places = Vec::new();
+        for _ in 0..1 + random.below(2) {
+            let place = random.pick(&fitting).copied();
+            places.extend(place.filter(|place| !places.contains(place)));
+        }
+        if !places.is_empty() {
+            indexes.push(places);
+        }
+    }
     let many = if random.percent(10) {
         0
     } else {
@@ -313,16 +386,41 @@ fn table(random: &mut Random, at: usize) -> Table {
         if numbered {
             row[0] = number.to_string();
         }
+        for at in &key {
+            while row[*at] == "NULL" {
+                row[*at] = stored(random, &columns[*at].1);
+            }
+        }
         rows.push(row);
     }
     Table {
         name: format!("t{at}"),
         columns,
         numbered,
-        keyed: numbered && random.percent(50),
+        key,
+        indexes,
+        vacuumed: random.percent(15).then(|| random.below(many + 1)),
         permanent: false,
         rules: Vec::new(),
         rows,
         views: Vec::new(),
     }
+}
+
+/// Whether columns of a type may stand in keys and indexes of both sides.
+fn indexable(ty: &Type) -> bool {
+    use Type::*;
+    matches!(
+        ty,
+        Int2 | Int4
+            | Int8
+            | Text
+            | Varchar(_)
+            | Char(_)
+            | Bool
+            | Date
+            | Timestamp(_)
+            | TimestampTz(_)
+            | Uuid
+    )
 }
