@@ -36,7 +36,7 @@ use crate::error::{Error, Position, Result};
 pub(crate) use self::create::{executed, is_without_data, without_data};
 use self::edits::Edits;
 pub(crate) use self::into::create as into_table;
-pub(crate) use self::like::like;
+pub(crate) use self::like::{like, like_mut};
 pub(crate) use self::partition::is_untyped;
 pub(crate) use self::sequence_name::name as sequence_name;
 pub(crate) use self::target::shorten;

@@ -49,6 +49,7 @@ mod routine;
 mod run;
 mod scan;
 mod session;
+mod stand_in;
 mod statement;
 #[cfg(test)]
 mod testing;

@@ -144,7 +144,7 @@ impl Statement {
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
-        if let Some(asked) = advisor::Asked::of(&self.ast) {
+        if let Some(asked) = advisor::Asked::in_statement(&self.ast) {
             return asked.returns_rows();
         }
         if let Ast::Fetch { into, .. } = self.ast.as_ref() {

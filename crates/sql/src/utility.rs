@@ -13,9 +13,8 @@
 //! ```
 
 use datafusion::sql::sqlparser::ast::{
-    BeginTransactionKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    ObjectName, ObjectType, Reset, ResetStatement, Statement as Ast, TransactionAccessMode,
-    TransactionIsolationLevel, TransactionMode, TransactionModifier, Value,
+    BeginTransactionKind, Ident, ObjectName, ObjectType, Reset, ResetStatement, Statement as Ast,
+    TransactionAccessMode, TransactionIsolationLevel, TransactionMode, TransactionModifier,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -23,9 +22,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use serde::{Deserialize, Serialize};
 
 use crate::names::fold;
-
-/// The name of the procedure that stands for them in a tree: nobody can write it.
-const PROCEDURE: &str = "utility statement";
+use crate::stand_in::StandIn;
 
 type Read<T> = Result<T, ParserError>;
 
@@ -67,47 +64,8 @@ pub(crate) enum Utility {
     Unsupported(String),
 }
 
-impl Utility {
-    /// Its place in a tree.
-    ///
-    /// # Errors
-    /// None but those of a bug in here.
-    fn in_tree(&self) -> Read<Ast> {
-        let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
-        let text = serde_json::to_string(self).map_err(wrong)?;
-        let text = format!("CALL p('{}')", text.replace('\'', "''"));
-        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
-        match parsed.pop() {
-            Some(Ast::Call(mut call)) => {
-                call.name = ObjectName::from(vec![PROCEDURE.into()]);
-                Ok(Ast::Call(call))
-            }
-            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
-        }
-    }
-
-    /// The statement in a tree, if it is one of them.
-    pub(crate) fn of(call: &Function) -> Option<Self> {
-        let [name] = call.name.0.as_slice() else {
-            return None;
-        };
-        let name = name.as_ident()?;
-        if name.value != PROCEDURE || name.quote_style.is_some() {
-            return None;
-        }
-        let FunctionArguments::List(list) = &call.args else {
-            return None;
-        };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] =
-            list.args.as_slice()
-        else {
-            return None;
-        };
-        match &value.value {
-            Value::SingleQuotedString(text) => serde_json::from_str(text).ok(),
-            _ => None,
-        }
-    }
+impl StandIn for Utility {
+    const PROCEDURE: &'static str = "utility statement";
 }
 
 /// Kinds of things that there are none of, by their words.
@@ -502,6 +460,7 @@ mod tests {
     use datafusion::sql::sqlparser::ast::Statement as Ast;
 
     use super::Utility;
+    use crate::stand_in::StandIn;
     use crate::statement::parse_one;
 
     fn read(text: &str) -> Utility {

@@ -30,7 +30,7 @@ const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";
 /// that was replaced, `25001` inside a transaction; those of the statements that are
 /// applied.
 pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
-    let Some(asked) = Asked::of(ast) else {
+    let Some(asked) = Asked::in_statement(ast) else {
         return Ok(None);
     };
     let database = session.database();

@@ -1,22 +1,15 @@
 //! ADVISE, PILOT, APPLY and UNDO ADVICE, RESET WORKLOAD: statements that no parser knows.
-//!
-//! They are read here and stand in the tree as a CALL of a procedure that nobody else
-//! can name.
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
-    Value,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
+use serde::{Deserialize, Serialize};
 
-/// A name that an identifier of a user cannot be: it is not in quotes.
-const PROCEDURE: &str = "advise it";
+use crate::stand_in::StandIn;
 
 /// A statement of the advisor's.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Asked {
     /// Of all tables, by their recorded workloads.
     Everything,
@@ -98,77 +91,23 @@ fn word(parser: &Parser<'_>, distance: usize) -> Option<String> {
     }
 }
 
-impl Asked {
-    /// Its place in a tree.
-    fn in_tree(&self) -> Result<Ast, ParserError> {
-        let words: Vec<String> = match self {
-            Self::Everything => vec!["everything".into()],
-            Self::Table(name) => vec!["table".into(), name.clone()],
-            Self::Queries(queries) => {
-                let queries = queries.iter().cloned();
-                std::iter::once("queries".into()).chain(queries).collect()
-            }
-            Self::Pilot(number) => vec!["pilot".into(), number.to_string()],
-            Self::Apply(number) => vec!["apply".into(), number.to_string()],
-            Self::Undo(number) => vec!["undo".into(), number.to_string()],
-            Self::Reset => vec!["reset".into()],
-        };
-        let quoted = words
-            .iter()
-            .map(|word| format!("'{}'", word.replace('\'', "''")));
-        let text = format!("CALL p({})", quoted.collect::<Vec<_>>().join(", "));
-        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
-        match parsed.pop() {
-            Some(Ast::Call(mut call)) => {
-                call.name = ObjectName::from(vec![PROCEDURE.into()]);
-                Ok(Ast::Call(call))
-            }
-            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
-        }
-    }
+impl StandIn for Asked {
+    const PROCEDURE: &'static str = "advise it";
+}
 
-    /// The statement in a tree, if it is one of them.
-    pub(crate) fn of(ast: &Ast) -> Option<Self> {
-        let Ast::Call(call) = ast else { return None };
-        let words = words(call)?;
-        let rest = words.get(1).cloned();
-        let number = || rest.as_ref()?.parse().ok();
-        Some(match words.first()?.as_str() {
-            "everything" => Self::Everything,
-            "table" => Self::Table(rest?),
-            "queries" => Self::Queries(words[1..].to_vec()),
-            "pilot" => Self::Pilot(number()?),
-            "apply" => Self::Apply(number()?),
-            "undo" => Self::Undo(number()?),
-            _ => Self::Reset,
-        })
+impl Asked {
+    /// The statement that a tree is, if it is one of them.
+    pub(crate) fn in_statement(ast: &Ast) -> Option<Self> {
+        match ast {
+            Ast::Call(call) => Self::of(call),
+            _ => None,
+        }
     }
 
     /// Whether it answers with rows.
     pub(crate) fn returns_rows(&self) -> bool {
         !matches!(self, Self::Apply(_) | Self::Undo(_) | Self::Reset)
     }
-}
-
-fn words(call: &Function) -> Option<Vec<String>> {
-    let [name] = call.name.0.as_slice() else {
-        return None;
-    };
-    let name = name.as_ident()?;
-    if name.value != PROCEDURE || name.quote_style.is_some() {
-        return None;
-    }
-    let FunctionArguments::List(list) = &call.args else {
-        return None;
-    };
-    let word = |argument: &FunctionArg| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value))) => match &value.value {
-            Value::SingleQuotedString(text) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    list.args.iter().map(word).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +118,7 @@ mod tests {
     fn asked(sql: &str) -> Option<Asked> {
         let parsed = parse(sql).unwrap();
         assert_eq!(parsed.len(), 1, "{sql}");
-        Asked::of(&parsed[0].ast)
+        Asked::in_statement(&parsed[0].ast)
     }
 
     #[test]

@@ -3,26 +3,16 @@
 //! identities of columns; ALTER FUNCTION, ALTER INDEX, ALTER SEQUENCE, ALTER CONSTRAINT and SET
 //! CONSTRAINTS; ALTER TABLE … ATTACH and DETACH PARTITION; CREATE SCHEMA with elements; REFRESH and
 //! ALTER MATERIALIZED VIEW.
-//!
-//! They stand in the tree as a CALL of a procedure that nobody else can name.
 
 mod syntax;
 
 use crate::error::Result;
 use crate::names::written_name;
-use crate::session::of_column;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
-    Value,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use crate::stand_in::StandIn;
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use syntax::parse;
-
-/// A name that an identifier of a user cannot be: it is not in quotes.
-const PROCEDURE: &str = "define it";
 
 /// One of the statements; names, types and expressions are as they were written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,38 +100,6 @@ pub(crate) enum Definition {
         name: String,
         schema: String,
     },
-}
-
-/// Lets the names of the table, view, sequence or function that a statement changes, and of the
-/// table that a sequence goes with, be other ones.
-///
-/// # Errors
-/// Syntax errors of the names.
-pub(crate) fn with_relations(
-    ast: &mut Ast,
-    mut change: impl FnMut(&mut ObjectName, bool),
-) -> Result<()> {
-    let Ast::Call(call) = &*ast else {
-        return Ok(());
-    };
-    let Some(mut definition) = Definition::of(call) else {
-        return Ok(());
-    };
-    let is_function = matches!(definition, Definition::AlterFunction { .. });
-    for column in definition.owners_mut() {
-        let mut name = written_name(column)?;
-        of_column(&mut name, |table| change(table, false));
-        *column = name.to_string();
-    }
-    if let Some(written) = definition.relation_mut() {
-        let mut name = written_name(written)?;
-        change(&mut name, is_function);
-        *written = name.to_string();
-        *ast = definition
-            .in_tree()
-            .map_err(|error| crate::error::parser(&error))?;
-    }
-    Ok(())
 }
 
 /// Lets the names of the types that a statement makes, changes or drops be other ones; `change`
@@ -318,21 +276,8 @@ pub(crate) enum SequenceOption {
 }
 
 impl Definition {
-    /// The name of the table, view or sequence that it changes.
-    pub(crate) fn relation_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::AlterTable { name, .. }
-            | Self::Refresh { name, .. }
-            | Self::AlterMaterialized { name, .. }
-            | Self::AlterSequence { name, .. }
-            | Self::RenameIndex { name, .. }
-            | Self::AlterFunction { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-
     /// The columns that a sequence is to go with, as `table.column`.
-    fn owners_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn owners_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let options = match self {
             Self::AlterSequence {
                 name: _,
@@ -346,45 +291,8 @@ impl Definition {
             _ => None,
         })
     }
+}
 
-    /// Its place in a tree.
-    ///
-    /// # Errors
-    /// None but those of a bug in here.
-    pub(crate) fn in_tree(&self) -> std::result::Result<Ast, ParserError> {
-        let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
-        let text = serde_json::to_string(self).map_err(wrong)?;
-        let text = format!("CALL p('{}')", text.replace('\'', "''"));
-        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
-        match parsed.pop() {
-            Some(Ast::Call(mut call)) => {
-                call.name = ObjectName::from(vec![PROCEDURE.into()]);
-                Ok(Ast::Call(call))
-            }
-            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
-        }
-    }
-
-    /// The statement in a tree, if it is one of them.
-    pub(crate) fn of(call: &Function) -> Option<Self> {
-        let [name] = call.name.0.as_slice() else {
-            return None;
-        };
-        let name = name.as_ident()?;
-        if name.value != PROCEDURE || name.quote_style.is_some() {
-            return None;
-        }
-        let FunctionArguments::List(list) = &call.args else {
-            return None;
-        };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] =
-            list.args.as_slice()
-        else {
-            return None;
-        };
-        match &value.value {
-            Value::SingleQuotedString(text) => serde_json::from_str(text).ok(),
-            _ => None,
-        }
-    }
+impl StandIn for Definition {
+    const PROCEDURE: &'static str = "define it";
 }

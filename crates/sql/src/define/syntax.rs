@@ -10,6 +10,7 @@ use super::{
 };
 use crate::names::fold;
 use crate::plan::expression::printed;
+use crate::stand_in::StandIn;
 
 type Read<T> = Result<T, ParserError>;
 

@@ -36,6 +36,15 @@ pub(crate) fn like(column: &ColumnDef) -> Option<(&ObjectName, &[String])> {
     }
 }
 
+/// The name of that table, to be another one.
+pub(crate) fn like_mut(column: &mut ColumnDef) -> Option<&mut ObjectName> {
+    let name = &column.name;
+    match &mut column.data_type {
+        DataType::Custom(of, _) if name.value == LIKE && name.quote_style.is_none() => Some(of),
+        _ => None,
+    }
+}
+
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
     let mut edits = Edits::default();

@@ -1,16 +1,8 @@
-//! Statements about roles and rights, which stand in the tree as a CALL of a procedure
-//! that nobody else can name.
+//! Statements about roles and rights.
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
-    Value,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use serde::{Deserialize, Serialize};
 
-/// A name that an identifier of a user cannot be: it is not in quotes.
-const PROCEDURE: &str = "grant it";
+use crate::stand_in::StandIn;
 
 /// A role as a statement names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,45 +120,6 @@ pub(crate) enum RoleStatement {
     Unsupported(String),
 }
 
-impl RoleStatement {
-    /// Its place in a tree.
-    ///
-    /// # Errors
-    /// None but those of a bug in here.
-    pub(super) fn in_tree(&self) -> Result<Ast, ParserError> {
-        let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
-        let text = serde_json::to_string(self).map_err(wrong)?;
-        let text = format!("CALL p('{}')", text.replace('\'', "''"));
-        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
-        match parsed.pop() {
-            Some(Ast::Call(mut call)) => {
-                call.name = ObjectName::from(vec![PROCEDURE.into()]);
-                Ok(Ast::Call(call))
-            }
-            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
-        }
-    }
-
-    /// The statement in a tree, if it is one of them.
-    pub(crate) fn of(call: &Function) -> Option<Self> {
-        let [name] = call.name.0.as_slice() else {
-            return None;
-        };
-        let name = name.as_ident()?;
-        if name.value != PROCEDURE || name.quote_style.is_some() {
-            return None;
-        }
-        let FunctionArguments::List(list) = &call.args else {
-            return None;
-        };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] =
-            list.args.as_slice()
-        else {
-            return None;
-        };
-        match &value.value {
-            Value::SingleQuotedString(text) => serde_json::from_str(text).ok(),
-            _ => None,
-        }
-    }
+impl StandIn for RoleStatement {
+    const PROCEDURE: &'static str = "grant it";
 }

@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use super::statement::{Kind, RoleName, RoleOption, RoleStatement};
 use super::syntax_grant;
 use crate::names::fold;
+use crate::stand_in::StandIn;
 
 pub(super) type Read<T> = Result<T, ParserError>;
 

@@ -11,6 +11,7 @@ use super::transaction::{ATTEMPTS, pause};
 use crate::error::{Error, Result};
 use crate::routine::block::{Block, Level, Step, parse};
 use crate::session::{Notice, Outcome, Session};
+use crate::stand_in::StandIn;
 use crate::utility::Utility;
 
 /// Errors that OTHERS leaves alone: the statement is to end.

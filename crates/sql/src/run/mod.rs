@@ -92,6 +92,7 @@ use crate::plan::relations::{Relations, unknown_table};
 use crate::plan::updatable::Through;
 use crate::rights::RoleStatement;
 use crate::session::{KnownKeys, Outcome, Session};
+use crate::stand_in::StandIn;
 use crate::statement::{Statement, changing_query};
 use crate::utility::Utility;
 

@@ -17,6 +17,7 @@ use crate::define::Definition;
 use crate::error::{Error, Result};
 use crate::names::{fold_part, quoted, schema_name};
 use crate::session::{Outcome, Session};
+use crate::stand_in::StandIn;
 use crate::statement::parse_one;
 
 /// Carries out such a statement; `None` for any other.

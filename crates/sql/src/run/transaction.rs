@@ -17,6 +17,7 @@ use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
 use crate::session::{AskedModes, Block, KnownKeys, Marks, Modes, Notice, Open, Outcome, Session};
+use crate::stand_in::StandIn;
 use crate::statement::changing_query;
 use crate::utility::Utility;
 

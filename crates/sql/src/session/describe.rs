@@ -176,7 +176,7 @@ impl Prepared {
     /// measured to know them.
     async fn answered(&self, session: &Session) -> Result<Option<SchemaRef>> {
         let ast = self.statement.ast.as_ref();
-        if let Some(asked) = advisor::Asked::of(ast) {
+        if let Some(asked) = advisor::Asked::in_statement(ast) {
             return Ok(Some(advisor::columns(&asked)?));
         }
         if let Some(columns) = explain::columns(ast)? {

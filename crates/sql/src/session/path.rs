@@ -10,15 +10,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption,
-    CommentObject, CopySource, DataType, Delete, Expr, ForeignKeyConstraint, FromTable, Ident,
-    ObjectName, ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor,
-    TableObject,
+    AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption, DataType,
+    Expr, ForeignKeyConstraint, Ident, ObjectName, ObjectNamePart, Query, Statement as Ast,
+    TableConstraint,
 };
 use freestone_frontend::syntax::walk::{visit_expressions_mut, visit_relations_mut};
 use freestone_storage::Catalog;
 
 use super::Session;
+use super::targets::{self, Object};
 use super::temporary::PG_TEMP;
 use super::texts::{self, Kind};
 use crate::error::{Error, Result};
@@ -216,6 +216,19 @@ impl Looked<'_> {
     fn adapt(&self, ast: &mut Ast) -> Result<()> {
         self.texts(ast);
         self.types(ast);
+        targets::renamed(ast, &mut |name, object| {
+            self.qualify(
+                name,
+                match object {
+                    Object::Relation => has_relation,
+                    Object::Sequence => has_sequence,
+                    Object::Index => has_index,
+                    Object::Any => has_any,
+                    Object::Function => has_function,
+                    Object::Type => has_type,
+                },
+            );
+        })?;
         match ast {
             Ast::Query(query) => {
                 let with = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
@@ -225,123 +238,21 @@ impl Looked<'_> {
                 self.changing(query)?;
             }
             Ast::Explain { statement, .. } => self.adapt(statement)?,
-            Ast::Insert(insert) => {
-                if let TableObject::TableName(name) = &mut insert.table {
-                    self.qualify(name, has_relation);
-                }
-            }
-            Ast::Update(update) => self.factor(&mut update.table.relation),
-            Ast::Delete(Delete { from, .. }) => {
-                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = from;
-                if let Some(first) = from.first_mut() {
-                    self.factor(&mut first.relation);
-                }
-            }
-            Ast::Merge(merge) => self.factor(&mut merge.table),
-            Ast::Truncate(truncate) => {
-                for target in &mut truncate.table_names {
-                    self.qualify(&mut target.name, has_relation);
-                }
-            }
-            Ast::Copy {
-                source: CopySource::Table { table_name, .. },
-                ..
-            } => self.qualify(table_name, has_relation),
-            Ast::Lock(lock) => {
-                for one in &mut lock.tables {
-                    self.qualify(&mut one.name, has_relation);
-                }
-            }
-            Ast::Analyze(analyze) => {
-                if let Some(name) = &mut analyze.table_name {
-                    self.qualify(name, has_relation);
-                }
-            }
-            Ast::Vacuum(vacuum) => {
-                if let Some(name) = &mut vacuum.table_name {
-                    self.qualify(name, has_relation);
-                }
-            }
-            Ast::ExplainTable { table_name, .. } => self.qualify(table_name, has_relation),
-            Ast::Comment {
-                object_type:
-                    CommentObject::Table
-                    | CommentObject::View
-                    | CommentObject::Index
-                    | CommentObject::Sequence,
-                object_name,
-                ..
-            } => self.qualify(object_name, has_any),
-            // That of a constraint stands behind its table, too.
-            Ast::Comment {
-                object_type: CommentObject::Column | CommentObject::Domain,
-                object_name,
-                ..
-            } => of_column(object_name, |table| self.qualify(table, has_relation)),
-            Ast::CreateTable(create) => {
-                self.make(&mut create.name)?;
-                if let Some(parent) = &mut create.partition_of {
-                    self.qualify(parent, has_relation);
-                }
-                self.parents(ast);
-            }
+            Ast::CreateTable(create) => self.make(&mut create.name)?,
             Ast::CreateView(view) => {
                 self.make(&mut view.name)?;
                 self.query(&mut view.query);
             }
-            Ast::CreateSequence {
-                temporary: _,
-                if_not_exists: _,
-                name,
-                data_type: _,
-                sequence_options: _,
-                owned_by,
-            } => {
-                self.make(name)?;
-                if let Some(column) = owned_by {
-                    of_column(column, |table| self.qualify(table, has_relation));
+            Ast::CreateSequence { name, .. } => self.make(name)?,
+            Ast::Call(_) => crate::define::with_types(ast, |name, is_new| match is_new {
+                true => self.make(name),
+                false => {
+                    self.qualify(name, has_type);
+                    Ok(())
                 }
-            }
-            Ast::CreateIndex(create) => self.qualify(&mut create.table_name, has_relation),
-            Ast::Call(_) => {
-                crate::define::with_relations(ast, |name, is_function| {
-                    self.qualify(name, if is_function { has_function } else { has_any });
-                })?;
-                crate::define::with_types(ast, |name, is_new| match is_new {
-                    true => self.make(name),
-                    false => {
-                        self.qualify(name, has_type);
-                        Ok(())
-                    }
-                })?;
-            }
+            })?,
             Ast::CreateType { name, .. } => self.make(name)?,
-            Ast::AlterType(alter) => self.qualify(&mut alter.name, has_type),
             Ast::CreateFunction(create) => self.make(&mut create.name)?,
-            Ast::DropFunction(drop) => {
-                for one in &mut drop.func_desc {
-                    self.qualify(&mut one.name, has_function);
-                }
-            }
-            Ast::AlterTable(alter) => {
-                self.qualify(&mut alter.name, has_any);
-                self.parents(ast);
-            }
-            Ast::Drop {
-                object_type, names, ..
-            } => {
-                let has: Has = match object_type {
-                    ObjectType::Table | ObjectType::View | ObjectType::MaterializedView => {
-                        has_relation
-                    }
-                    ObjectType::Sequence => has_sequence,
-                    ObjectType::Index => has_index,
-                    _ => return Ok(()),
-                };
-                for name in names {
-                    self.qualify(name, has);
-                }
-            }
             _ => {}
         }
         Ok(())
@@ -359,22 +270,6 @@ impl Looked<'_> {
             self.adapt(ast)?;
         }
         Ok(())
-    }
-
-    fn factor(&self, factor: &mut TableFactor) {
-        if let TableFactor::Table {
-            name, args: None, ..
-        } = factor
-        {
-            self.qualify(name, has_relation);
-        }
-    }
-
-    /// The tables that foreign keys refer to.
-    fn parents(&self, ast: &mut Ast) {
-        for key in foreign_keys(ast) {
-            self.qualify(&mut key.foreign_table, has_relation);
-        }
     }
 
     /// The query of a view, which is looked up without the path.

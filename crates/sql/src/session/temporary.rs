@@ -13,15 +13,15 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::sql::sqlparser::ast::{
-    CommentObject, CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType,
-    OnCommit, Statement as Ast,
+    CreateTable, Ident, ObjectName, ObjectNamePart, OnCommit, Statement as Ast,
 };
 use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
 use super::path::{foreign_keys, has_rows};
+use super::targets::{self, Object};
 use super::texts::{self, Kind};
-use super::{Notice, Open, Session, of_column};
+use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, fold_part};
 use crate::plan::relations::before_temporary;
@@ -268,6 +268,15 @@ impl Own<'_> {
             }
             ControlFlow::<()>::Continue(())
         });
+        targets::renamed(ast, &mut |name, object| {
+            self.qualify(name, |relation| match object {
+                Object::Relation | Object::Sequence => table(relation),
+                Object::Index => index(relation),
+                Object::Any => table(relation) || index(relation),
+                // There are no temporary ones.
+                Object::Function | Object::Type => false,
+            });
+        })?;
         match ast {
             Ast::CreateTable(create) => create.name = makes.unwrap_or(create.name.clone()),
             Ast::CreateView(view) => {
@@ -295,57 +304,13 @@ impl Own<'_> {
                 name,
                 data_type: _,
                 sequence_options: _,
-                owned_by,
+                owned_by: _,
             } => {
                 if *temporary || is_named_own(name) {
                     *temporary = false;
                     self.own(name)?;
                 }
-                if let Some(column) = owned_by {
-                    of_column(column, |name| {
-                        self.qualify(name, table);
-                    });
-                }
             }
-            Ast::Comment {
-                object_type,
-                object_name,
-                comment: _,
-                if_exists: _,
-            } => match object_type {
-                CommentObject::Index => {
-                    self.qualify(object_name, index);
-                }
-                // The parser is told that a constraint is a domain: see `dialect::comment`.
-                CommentObject::Column | CommentObject::Domain => of_column(object_name, |name| {
-                    self.qualify(name, table);
-                }),
-                CommentObject::Table | CommentObject::View | CommentObject::Sequence => {
-                    self.qualify(object_name, table);
-                }
-                _ => {}
-            },
-            Ast::Drop {
-                object_type, names, ..
-            } => {
-                for name in names {
-                    match object_type {
-                        ObjectType::Index => self.qualify(name, index),
-                        _ => self.qualify(name, table),
-                    };
-                }
-            }
-            Ast::Copy {
-                source: CopySource::Table { table_name, .. },
-                ..
-            } => {
-                self.qualify(table_name, table);
-            }
-            Ast::Call(_) => crate::define::with_relations(ast, |name, is_function| {
-                if !is_function {
-                    self.qualify(name, table);
-                }
-            })?,
             _ => {}
         }
         Ok(None)
