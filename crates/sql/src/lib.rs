@@ -29,12 +29,12 @@ mod advisor;
 mod barrier;
 mod copy;
 mod database;
-mod define;
 mod dialect;
 mod engine;
 mod error;
 mod front;
 mod functions;
+mod grammar;
 mod ingest;
 mod keyed;
 mod lower;
@@ -49,12 +49,10 @@ mod routine;
 mod run;
 mod scan;
 mod session;
-mod stand_in;
 mod statement;
 #[cfg(test)]
 mod testing;
 mod types;
-mod utility;
 mod values;
 
 pub use advisor::operator_costs;

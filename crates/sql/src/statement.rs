@@ -13,15 +13,10 @@ use freestone_frontend::syntax::walk::walk;
 use freestone_frontend::{stack, syntax};
 use parking_lot::Mutex;
 
-use crate::advisor;
-use crate::define;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::grammar::{self, Asked};
 use crate::names::fold;
-use crate::rights;
-use crate::routine;
-use crate::run::cursor;
-use crate::utility;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 pub(crate) const NESTING: usize = 400;
@@ -144,11 +139,11 @@ impl Statement {
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
-        if let Some(asked) = advisor::Asked::in_statement(&self.ast) {
+        if let Some(asked) = Asked::in_statement(&self.ast) {
             return asked.returns_rows();
         }
         if let Ast::Fetch { into, .. } = self.ast.as_ref() {
-            return cursor::gives_rows(into.as_ref());
+            return grammar::gives_rows(into.as_ref());
         }
         let returning = match self.main() {
             Ast::Insert(insert) => insert.returning.is_some(),
@@ -270,12 +265,7 @@ fn parsed(
             return Ok(statements);
         }
         let start = places.offset(first.span.start);
-        let own = advisor::parse(parser).transpose();
-        let own = own.or_else(|| rights::parse(parser).transpose());
-        let own = own.or_else(|| define::parse(parser).transpose());
-        let own = own.or_else(|| cursor::parse(parser).transpose());
-        let own = own.or_else(|| routine::parse(parser).transpose());
-        let own = own.or_else(|| utility::parse(parser).transpose());
+        let own = grammar::parse(parser).transpose();
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;

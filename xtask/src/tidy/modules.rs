@@ -69,9 +69,9 @@ const SQL: &[&str] = &[
     "parameter",
     "routine",
     "dialect",
-    "stand_in",
-    "utility",
-    "define partition statement lower keyed engine scan barrier session copy run rights plan functions front ingest database advisor",
+    "grammar",
+    "statement",
+    "partition lower keyed engine scan barrier session copy run rights plan functions front ingest database advisor",
     "testing",
 ];
 

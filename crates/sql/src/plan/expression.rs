@@ -1,7 +1,6 @@
 //! Expressions over rows at hand: no scan, no plan of a query.
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -11,11 +10,9 @@ use datafusion::common::{DFSchema, TableReference};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Value, ValueWithSpan, VisitMut, Visitor, VisitorMut,
-};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Visitor};
 use freestone_frontend::syntax;
-use freestone_frontend::syntax::walk::{visit_expressions_mut, walk, walk_mut};
+use freestone_frontend::syntax::walk::{visit_expressions_mut, walk};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Snapshot, Table, TableSchema};
 
@@ -47,29 +44,6 @@ pub(crate) fn condition_of(column: &Column) -> Result<Expr> {
         }
         _ => Err(Error::internal("a condition of an index is none")),
     }
-}
-
-/// A part of a statement as text that is parsed again to the same. The parser's
-/// own way to print a string keeps some quotes single.
-pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
-    struct Strings;
-    impl VisitorMut for Strings {
-        type Break = ();
-
-        fn post_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
-            if let Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) =
-                &value.value
-            {
-                // A number is printed as it stands.
-                let text = format!("'{}'", text.replace('\'', "''"));
-                value.value = Value::Number(text, false);
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut part = part.clone();
-    let _ = walk_mut(&mut part, &mut Strings);
-    part.to_string()
 }
 
 /// A condition of a domain as one on a column.

@@ -15,9 +15,6 @@ mod gate;
 mod identity;
 mod login;
 mod password;
-mod statement;
-mod syntax;
-mod syntax_grant;
 mod told;
 
 use std::collections::BTreeSet;
@@ -32,8 +29,6 @@ pub(crate) use files::{readable, writable};
 pub(crate) use identity::{Identity, Who};
 pub use login::Login;
 pub(crate) use password::verifier;
-pub(crate) use statement::{Kind, On, RoleName, RoleOption, RoleStatement};
-pub(crate) use syntax::parse;
 pub(crate) use told::told;
 
 /// What somebody may do in one catalog.

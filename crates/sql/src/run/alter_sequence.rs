@@ -15,13 +15,14 @@ use super::Run;
 use super::alter_relation::must_stay;
 use super::create::unknown_schema;
 use super::sequence::{is_whole, takes_numbers_of};
-use crate::define::{SequenceChange, SequenceOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::functions::sequences::no_sequence;
+use crate::grammar::define::{SequenceChange, SequenceOption};
+use crate::grammar::printed;
 use crate::names::{
     Name, fold, meant_schema, named, quoted, shown_schema, table_name, written_name,
 };
-use crate::plan::expression::{parse_expr, printed};
+use crate::plan::expression::parse_expr;
 use crate::session::{Notice, Outcome};
 use crate::types::column_type;
 

@@ -19,8 +19,8 @@ use freestone_storage::{Attribute, Catalog, Modifier, TypeId, UserTypeKind};
 use super::Run;
 use super::identity::serial;
 use super::user_type::{Held, Known};
-use crate::define::{AttributeChange, CompositeChange};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::grammar::define::{AttributeChange, CompositeChange};
 use crate::names::{Name, fold};
 use crate::session::{Notice, Outcome};
 

@@ -10,11 +10,12 @@ use super::composite::with_users;
 use super::redeclare::written as full_name;
 use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
-use crate::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front;
+use crate::grammar::define::{ConstraintKind, DomainChange, DomainConstraint};
+use crate::grammar::printed;
 use crate::names::{Name, Parts, quoted};
-use crate::plan::expression::{columns_of, has_query, parse_expr, printed, with_value};
+use crate::plan::expression::{columns_of, has_query, parse_expr, with_value};
 use crate::session::{Notice, Outcome};
 
 /// The name of elements while conditions on them are looked at.

@@ -16,11 +16,11 @@ use super::Run;
 use super::aggregate::{aggregates_with, shown as in_words};
 use super::create::unknown_schema;
 use super::dependents::{Dependent, cascades, depended_on, drop_all, may_go};
-use crate::define::{FunctionChange, FunctionOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front::{self, Names, full_name_of_type, session_of, shown_type};
+use crate::grammar::define::{FunctionChange, FunctionOption};
+use crate::grammar::printed;
 use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
-use crate::plan::expression::printed;
 use crate::plan::relations::{Relations, Without};
 use crate::routine::{
     ATOMIC, COST, Declaration, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW,

@@ -6,7 +6,8 @@ use super::Run;
 use super::granted::{find, objects, schema_of, with_sequences};
 use super::role::changeable;
 use crate::error::{Error, Result};
-use crate::rights::{Kind, On, Rights, RoleName, RoleStatement, Who, denied};
+use crate::grammar::{Kind, On, RoleName, RoleStatement};
+use crate::rights::{Rights, Who, denied};
 use crate::session::Outcome;
 
 impl Run<'_> {

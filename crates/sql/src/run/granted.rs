@@ -5,9 +5,9 @@ use freestone_storage::{Catalog, Object, Privileges, RoleId};
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
+use crate::grammar::{Kind, On};
 use crate::names::{Name, meant_schema, named};
 use crate::plan::relations::unknown_table;
-use crate::rights::{Kind, On};
 
 /// An object that was found, and how messages call it.
 pub(super) struct Found {

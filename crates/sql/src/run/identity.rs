@@ -20,10 +20,10 @@ use freestone_storage::{
 use super::Run;
 use super::alter_sequence::changed;
 use super::sequence::{definition, is_whole, nextval_of};
-use crate::define::SequenceOption;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
+use crate::grammar::define::SequenceOption;
 use crate::names::{DEFAULT_SCHEMA, Name, Parts, named, quoted};
 use crate::types::column_type;
 use crate::values::assign;

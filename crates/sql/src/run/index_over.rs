@@ -16,8 +16,9 @@ use super::Run;
 use super::declare::{Declared, check_bytewise};
 use crate::error::{Error, Result};
 use crate::front::{declared_by, is_immutable, is_same, type_of_expression, type_of_stored};
+use crate::grammar::printed;
 use crate::names::{Name, fold, fold_part, position};
-use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::expression::{columns_of, has_query, parse_expr};
 use crate::plan::relations::Relations;
 use crate::types::{column_type_of_type, declared_of_type};
 

@@ -12,9 +12,10 @@ use super::declare::columns_in;
 use super::partition::wrong;
 use crate::error::{Error, Result};
 use crate::front::is_immutable;
+use crate::grammar::printed;
 use crate::names::{Name, Parts, fold, position, quoted};
 use crate::partition::{Key, column_of_part, is_hashed};
-use crate::plan::expression::{columns_of, has_query, printed};
+use crate::plan::expression::{columns_of, has_query};
 use crate::plan::relations::Relations;
 use crate::types::column_type_of_type;
 

@@ -5,8 +5,9 @@ use freestone_storage::{Catalog, CatalogEdit, FIRST_ROLE, Role, RoleId};
 
 use super::Run;
 use crate::error::{Error, Result};
+use crate::grammar::{RoleName, RoleOption, RoleStatement};
 use crate::memory::bytes_of;
-use crate::rights::{Identity, Rights, RoleName, RoleOption, RoleStatement, Who, verifier};
+use crate::rights::{Identity, Rights, Who, verifier};
 use crate::session::{Notice, Outcome};
 
 impl Run<'_> {

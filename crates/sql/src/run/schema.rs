@@ -13,11 +13,11 @@
 
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectNamePart, SchemaName, Statement as Ast};
 
-use crate::define::Definition;
 use crate::error::{Error, Result};
+use crate::grammar::StandIn;
+use crate::grammar::define::Definition;
 use crate::names::{fold_part, quoted, schema_name};
 use crate::session::{Outcome, Session};
-use crate::stand_in::StandIn;
 use crate::statement::parse_one;
 
 /// Carries out such a statement; `None` for any other.

@@ -21,9 +21,10 @@ use super::compose;
 use super::insert::column_names;
 use super::literal::is_default;
 use crate::error::{Error, Result};
+use crate::grammar::printed;
 use crate::ingest::{nullable, shown_row};
 use crate::names::{Name, fold};
-use crate::plan::expression::{parse_expr, printed};
+use crate::plan::expression::parse_expr;
 use crate::plan::given::Given;
 use crate::plan::updatable::{Command, PLACE, Through};
 

@@ -13,13 +13,12 @@ use super::explain::carries_out;
 use super::locking::locks;
 use super::{NewRow, Run};
 use crate::error::{Error, Result};
+use crate::grammar::{StandIn, Utility};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
 use crate::session::{AskedModes, Block, KnownKeys, Marks, Modes, Notice, Open, Outcome, Session};
-use crate::stand_in::StandIn;
 use crate::statement::changing_query;
-use crate::utility::Utility;
 
 /// Times that a statement is run again because another transaction was first.
 pub(super) const ATTEMPTS: usize = 50;

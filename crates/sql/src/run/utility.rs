@@ -5,10 +5,10 @@ use freestone_storage::Privileges;
 
 use super::Run;
 use crate::error::{Error, Result};
+use crate::grammar::Utility;
 use crate::names::{Name, fold, named};
 use crate::plan::relations::unknown_table;
 use crate::session::{Notice, Outcome};
-use crate::utility::Utility;
 
 impl Run<'_> {
     /// Does what there is to do: mostly nothing but to look whether names are there.

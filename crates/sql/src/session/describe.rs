@@ -26,9 +26,9 @@ use super::interrupt::with_room;
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
+use crate::grammar::{Asked, printed};
 use crate::names::{Name, fold, quoted, table_name};
 use crate::parameter;
-use crate::plan::expression::printed;
 use crate::plan::given::Given;
 use crate::plan::updatable::Command;
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
@@ -176,7 +176,7 @@ impl Prepared {
     /// measured to know them.
     async fn answered(&self, session: &Session) -> Result<Option<SchemaRef>> {
         let ast = self.statement.ast.as_ref();
-        if let Some(asked) = advisor::Asked::in_statement(ast) {
+        if let Some(asked) = Asked::in_statement(ast) {
             return Ok(Some(advisor::columns(&asked)?));
         }
         if let Some(columns) = explain::columns(ast)? {

@@ -244,7 +244,7 @@ impl Looked<'_> {
                 self.query(&mut view.query);
             }
             Ast::CreateSequence { name, .. } => self.make(name)?,
-            Ast::Call(_) => crate::define::with_types(ast, |name, is_new| match is_new {
+            Ast::Call(_) => crate::grammar::define::with_types(ast, |name, is_new| match is_new {
                 true => self.make(name),
                 false => {
                     self.qualify(name, has_type);

@@ -26,7 +26,7 @@ use futures::TryStreamExt;
 
 use super::{Outcome, Session};
 use crate::error::Result;
-use crate::plan::expression::printed;
+use crate::grammar::printed;
 use crate::statement::{Statement, changing, parse_one};
 
 /// Values that are looked up at most: the front refuses so many columns.

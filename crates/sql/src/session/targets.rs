@@ -16,13 +16,12 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::path::{foreign_keys, of_column};
-use crate::define::Definition;
 use crate::dialect::like_mut;
 use crate::error::{Result, parser};
+use crate::grammar::define::Definition;
+use crate::grammar::{Kind, On, RoleStatement};
+use crate::grammar::{StandIn, Utility};
 use crate::names::written_name;
-use crate::rights::{Kind, On, RoleStatement};
-use crate::stand_in::StandIn;
-use crate::utility::Utility;
 
 /// The kind of object that a name is of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -415,7 +415,7 @@ fn temporary_sequences_come_before_the_path() {
 
 /// Statements about a relation `r`, its index `i`, its view `v`, its sequence `s` and its
 /// partitions, in an order in which each can be done.
-const ABOUT: [&str; 28] = [
+const ABOUT: [&str; 27] = [
     "VACUUM r",
     "ANALYZE r",
     "ANALYZE r (b)",
@@ -426,7 +426,6 @@ const ABOUT: [&str; 28] = [
     "COMMENT ON TABLE r IS 'x'",
     "COMMENT ON COLUMN r.b IS 'x'",
     "COMMENT ON INDEX i IS 'x'",
-    "COMMENT ON SEQUENCE s IS 'x'",
     "GRANT SELECT ON r TO PUBLIC",
     "REVOKE SELECT ON TABLE r FROM PUBLIC",
     "GRANT USAGE ON SEQUENCE s TO PUBLIC",

@@ -15,8 +15,9 @@ use super::objects::{
 use super::types::of_stored;
 use super::{CLASSES, CONSTRAINTS};
 use crate::front::{declared_type, deparsed, pretty};
+use crate::grammar::printed;
 use crate::names::{DEFAULT_SCHEMA, Name, meant_schema, quoted, shown_schema};
-use crate::plan::expression::{condition_of, parse_expr, printed};
+use crate::plan::expression::{condition_of, parse_expr};
 use crate::plan::relations::Relations;
 use crate::run::columns_in;
 

@@ -12,8 +12,8 @@ use freestone_storage::Table;
 use super::parts::{assignments, named_or_all};
 use super::{Prepared, Session, Told};
 use crate::error::Result;
+use crate::grammar::printed;
 use crate::names::table_name;
-use crate::plan::expression::printed;
 use crate::run::{Run, is_default};
 
 impl Prepared {

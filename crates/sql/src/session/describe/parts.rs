@@ -15,9 +15,9 @@ use freestone_storage::Table;
 
 use crate::error::Result;
 use crate::front::{self, Logical};
+use crate::grammar::printed;
 use crate::names::{Name, fold_part};
 use crate::parameter;
-use crate::plan::expression::printed;
 use crate::plan::updatable::{Command, Through};
 use crate::run::Run;
 use crate::run::locking::without_locks;

@@ -7,8 +7,8 @@
 mod syntax;
 
 use crate::error::Result;
+use crate::grammar::stand_in::StandIn;
 use crate::names::written_name;
-use crate::stand_in::StandIn;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
 use serde::{Deserialize, Serialize};
 

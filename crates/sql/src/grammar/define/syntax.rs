@@ -8,9 +8,9 @@ use super::{
     AttributeChange, CompositeChange, ConstraintKind, Definition, DomainChange, DomainConstraint,
     FunctionChange, FunctionOption, SequenceChange, SequenceOption, TableChange,
 };
+use crate::grammar::printed::printed;
+use crate::grammar::stand_in::StandIn;
 use crate::names::fold;
-use crate::plan::expression::printed;
-use crate::stand_in::StandIn;
 
 type Read<T> = Result<T, ParserError>;
 

@@ -21,8 +21,8 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use serde::{Deserialize, Serialize};
 
+use super::stand_in::StandIn;
 use crate::names::fold;
-use crate::stand_in::StandIn;
 
 type Read<T> = Result<T, ParserError>;
 
@@ -460,7 +460,7 @@ mod tests {
     use datafusion::sql::sqlparser::ast::Statement as Ast;
 
     use super::Utility;
-    use crate::stand_in::StandIn;
+    use crate::grammar::StandIn;
     use crate::statement::parse_one;
 
     fn read(text: &str) -> Utility {

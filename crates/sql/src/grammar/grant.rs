@@ -4,8 +4,8 @@ use datafusion::sql::sqlparser::ast::Ident;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-use super::statement::{Kind, On, RoleName, RoleStatement};
-use super::syntax::{Read, expect, named, role_names, takes, unsupported, word};
+use super::roles::{Kind, On, RoleName, RoleStatement};
+use super::roles_syntax::{Read, expect, named, role_names, takes, unsupported, word};
 
 /// Reads what comes after GRANT or REVOKE.
 pub(super) fn parse(parser: &mut Parser<'_>, grant: bool) -> Read<RoleStatement> {

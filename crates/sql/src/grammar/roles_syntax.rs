@@ -4,10 +4,10 @@ use datafusion::sql::sqlparser::ast::{Ident, Statement as Ast};
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-use super::statement::{Kind, RoleName, RoleOption, RoleStatement};
-use super::syntax_grant;
+use super::grant;
+use super::roles::{Kind, RoleName, RoleOption, RoleStatement};
+use super::stand_in::StandIn;
 use crate::names::fold;
-use crate::stand_in::StandIn;
 
 pub(super) type Read<T> = Result<T, ParserError>;
 
@@ -15,7 +15,7 @@ pub(super) type Read<T> = Result<T, ParserError>;
 ///
 /// # Errors
 /// Syntax errors of the statement.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
     let known = [
         "CREATE", "ALTER", "DROP", "REASSIGN", "GRANT", "REVOKE", "SET", "RESET",
     ];
@@ -57,7 +57,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         ("GRANT" | "REVOKE", ..) => {
             skip(parser, 1);
-            syntax_grant::parse(parser, first == "GRANT")?
+            grant::parse(parser, first == "GRANT")?
         }
         ("SET", "ROLE", _) | ("SET", "SESSION", "ROLE") => {
             skip(parser, if second == "ROLE" { 2 } else { 3 });

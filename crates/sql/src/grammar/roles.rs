@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stand_in::StandIn;
+use super::stand_in::StandIn;
 
 /// A role as a statement names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use serde::{Deserialize, Serialize};
 
-use crate::stand_in::StandIn;
+use super::stand_in::StandIn;
 
 /// A statement of the advisor's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
