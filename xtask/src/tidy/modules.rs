@@ -210,6 +210,8 @@ const REFEREE: &[&str] = &[
     "shapes",
     "views",
     "wire",
+    "served",
+    "suite",
 ];
 
 const POSTGRES: &[&str] = &["installed", "cluster"];
