@@ -9,6 +9,8 @@ use crate::answer::{Answer, Failure};
 #[derive(Default)]
 pub struct Apart {
     names: HashSet<String>,
+    /// Statements that were wrong.
+    wrong: HashSet<String>,
     /// Whether a transaction is open.
     open: bool,
     /// Whether it failed on one side only.
@@ -83,6 +85,11 @@ impl Apart {
             (Ok(_), Ok(_)) => self.mentioned_in(statement),
             (Err(_), Err(_)) => false,
         }
+    }
+
+    /// Whether a wrong statement was not wrong before.
+    pub fn is_first(&mut self, statement: &str) -> bool {
+        self.wrong.insert(statement.to_owned())
     }
 
     /// Whether a statement has one of the names, also in a literal where it asks the catalog.

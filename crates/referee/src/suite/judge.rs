@@ -27,6 +27,69 @@ pub enum Verdict {
     Accepted(Failure),
 }
 
+/// Words for values of the moment.
+const MOMENT: [&str; 14] = [
+    "random",
+    "now",
+    "current_timestamp",
+    "current_date",
+    "current_time",
+    "localtime",
+    "localtimestamp",
+    "clock_timestamp",
+    "statement_timestamp",
+    "transaction_timestamp",
+    "timeofday",
+    "gen_random_uuid",
+    "txid_current",
+    "pg_current_xact_id",
+];
+
+/// Words for values that are each server's own.
+const OWN: [&str; 34] = [
+    "version",
+    "server_version",
+    "server_version_num",
+    "pg_backend_pid",
+    "oid",
+    "ctid",
+    "xmin",
+    "xmax",
+    "cmin",
+    "tableoid",
+    "reltuples",
+    "relpages",
+    "relfilenode",
+    "log_cnt",
+    "pg_relation_size",
+    "pg_total_relation_size",
+    "pg_table_size",
+    "pg_indexes_size",
+    "pg_database_size",
+    "pg_column_size",
+    "pg_my_temp_schema",
+    "pg_current_wal_lsn",
+    "tablesample",
+    "explain",
+    "hashtext",
+    "pg_stat_activity",
+    "pg_settings",
+    "pg_locks",
+    "pg_postmaster_start_time",
+    "table_catalog",
+    "catalog_name",
+    "today",
+    "yesterday",
+    "tomorrow",
+];
+
+/// Whether a statement has values that differ at each call.
+fn is_of_moment(statement: &str, tokens: &[String]) -> bool {
+    tokens.iter().any(|token| MOMENT.contains(&token.as_str()))
+        || statement.contains("'now'")
+        || statement.contains("'today'")
+}
+
 /// Judges the answers to a statement and takes note of what follows from them.
 pub fn judge(statement: &str, theirs: &Answer, ours: &Answer, apart: &mut Apart) -> Verdict {
     let verdict = verdict(statement, theirs, ours, apart);
@@ -34,12 +97,15 @@ pub fn judge(statement: &str, theirs: &Answer, ours: &Answer, apart: &mut Apart)
         verdict,
         Verdict::Agree | Verdict::BothRefuse { .. } | Verdict::LeftOut
     );
-    apart.note(
-        statement,
-        theirs,
-        ours,
-        !alike || theirs.accepted() != ours.accepted(),
-    );
+    let differ = !alike
+        || theirs.accepted() != ours.accepted()
+        || is_of_moment(statement, &tokens(statement));
+    apart.note(statement, theirs, ours, differ);
+    if let Verdict::Wrong(_) = verdict
+        && !apart.is_first(statement)
+    {
+        return Verdict::Follows;
+    }
     verdict
 }
 
@@ -89,7 +155,9 @@ fn verdict(statement: &str, theirs: &Answer, ours: &Answer, apart: &Apart) -> Ve
         Difference::Accepted(failure) if timed_out(&failure) => Verdict::LeftOut,
         Difference::Accepted(failure) => Verdict::Accepted(failure),
         Difference::Order if same_keys(&tokens, theirs, ours) => Verdict::Agree,
-        Difference::Rows if is_open(statement, &tokens, theirs, ours) => Verdict::LeftOut,
+        Difference::Rows | Difference::Done(..) if is_open(statement, &tokens, theirs, ours) => {
+            Verdict::LeftOut
+        }
         other => Verdict::Wrong(other),
     }
 }
@@ -148,55 +216,12 @@ fn keys(tokens: &[String], columns: &[(String, String)]) -> Vec<usize> {
 /// values that differ at each call.
 fn is_open(statement: &str, tokens: &[String], one: &Answer, other: &Answer) -> bool {
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.as_str()));
-    let volatile = [
-        "random",
-        "now",
-        "current_timestamp",
-        "current_date",
-        "current_time",
-        "localtime",
-        "localtimestamp",
-        "clock_timestamp",
-        "statement_timestamp",
-        "transaction_timestamp",
-        "timeofday",
-        "version",
-        "txid_current",
-        "pg_current_xact_id",
-        "pg_backend_pid",
-        "gen_random_uuid",
-        "oid",
-        "ctid",
-        "xmin",
-        "xmax",
-        "cmin",
-        "tableoid",
-        "reltuples",
-        "relpages",
-        "relfilenode",
-        "pg_relation_size",
-        "pg_total_relation_size",
-        "pg_table_size",
-        "pg_database_size",
-        "pg_column_size",
-        "current_database",
-        "current_catalog",
-        "pg_my_temp_schema",
-        "pg_current_wal_lsn",
-        "tablesample",
-        "explain",
-        "hashtext",
-        "pg_stat_activity",
-        "pg_settings",
-        "today",
-        "yesterday",
-        "tomorrow",
-        "table_catalog",
-        "catalog_name",
-        "pg_postmaster_start_time",
-        "pg_locks",
-    ];
-    if has(&volatile) || statement.contains("'now'") || statement.contains("'today'") {
+    if is_of_moment(statement, tokens) || has(&OWN) {
+        return true;
+    }
+    // The catalog as a whole has each side's own objects.
+    let catalog = tokens.iter().any(|token| token.starts_with("pg_"));
+    if catalog && !has(&["where", "on"]) || matches!((&one.done, catalog), (Some(_), true)) {
         return true;
     }
     // Numbers of objects are each side's own.

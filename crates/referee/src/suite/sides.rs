@@ -13,15 +13,11 @@ pub struct Sides {
     served: Option<Served>,
     theirs: Option<Wire>,
     ours: Option<Wire>,
-    /// Databases made so far.
-    made: usize,
     crashed: bool,
 }
 
-/// The database of a round.
-fn named(round: usize) -> String {
-    format!("suite{round}")
-}
+/// The database of PostgreSQL, called as that of Freestone's server.
+const DATABASE: &str = "freestone";
 
 impl Sides {
     pub fn new(postgres: &Address, program: &str) -> Self {
@@ -31,7 +27,6 @@ impl Sides {
             served: None,
             theirs: None,
             ours: None,
-            made: 0,
             crashed: false,
         }
     }
@@ -46,10 +41,7 @@ impl Sides {
         let roles = "SELECT quote_ident(rolname) FROM pg_roles \
                      WHERE rolname NOT LIKE 'pg\\_%' AND rolname <> current_user"
             .to_owned();
-        let mut clean = vec![format!(
-            "DROP DATABASE IF EXISTS {} (FORCE)",
-            named(self.made)
-        )];
+        let mut clean = vec![format!("DROP DATABASE IF EXISTS {DATABASE} (FORCE)")];
         for answer in postgres.ask(&[roles])? {
             let names = answer
                 .rows
@@ -63,8 +55,8 @@ impl Sides {
                     .map(|name| format!("DROP ROLE {name}")),
             );
         }
-        self.made += 1;
-        clean.push(format!("CREATE DATABASE {}", named(self.made)));
+        clean.push(format!("CREATE DATABASE {DATABASE}"));
+        clean.push(format!("ALTER DATABASE {DATABASE} SET timezone = 'UTC'"));
         // Statements name the user of the other side.
         clean.push("CREATE ROLE postgres SUPERUSER LOGIN".to_owned());
         postgres.ask(&clean)?;
@@ -85,7 +77,7 @@ impl Sides {
 
     fn to_postgres(&self) -> io::Result<Wire> {
         Wire::connect(&Address {
-            database: named(self.made),
+            database: DATABASE.to_owned(),
             user: "postgres".to_owned(),
             ..self.postgres.clone()
         })
