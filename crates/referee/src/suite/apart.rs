@@ -156,7 +156,7 @@ impl Apart {
             self.touched.extend(targets.iter().cloned());
         }
         if differ {
-            if ["create", "do"].contains(&first) {
+            if ["create", "do", "prepare"].contains(&first) {
                 self.names.extend(of_body(statement));
             }
             self.names.extend(targets);
@@ -166,7 +166,12 @@ impl Apart {
             return;
         }
         if ["drop", "create", "set"].contains(&first) {
-            for name in &targets {
+            // A new index changes no row of its table.
+            let made = match first {
+                "create" => object(&tokens[1..]),
+                _ => targets.clone(),
+            };
+            for name in &made {
                 self.names.remove(name);
             }
         }

@@ -57,8 +57,6 @@ impl Sides {
         }
         clean.push(format!("CREATE DATABASE {DATABASE}"));
         clean.push(format!("ALTER DATABASE {DATABASE} SET timezone = 'UTC'"));
-        // Statements name the user of the other side.
-        clean.push("CREATE ROLE postgres SUPERUSER LOGIN".to_owned());
         postgres.ask(&clean)?;
         self.served = Some(Served::start(&self.program)?);
         self.again()
@@ -78,20 +76,24 @@ impl Sides {
     fn to_postgres(&self) -> io::Result<Wire> {
         Wire::connect(&Address {
             database: DATABASE.to_owned(),
-            user: "postgres".to_owned(),
             ..self.postgres.clone()
         })
     }
 
     fn to_freestone(&mut self) -> io::Result<Wire> {
+        let user = self.postgres.user.clone();
+        let as_user = |served: &Served| Address {
+            user: user.clone(),
+            ..served.address.clone()
+        };
         if let Some(served) = &self.served
-            && let Ok(wire) = Wire::connect(&served.address)
+            && let Ok(wire) = Wire::connect(&as_user(served))
         {
             return Ok(wire);
         }
         self.served = None;
         let served = Served::start(&self.program)?;
-        let wire = Wire::connect(&served.address);
+        let wire = Wire::connect(&as_user(&served));
         self.served = Some(served);
         wire
     }
