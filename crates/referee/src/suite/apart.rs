@@ -92,7 +92,8 @@ impl Apart {
         self.wrong.insert(statement.to_owned())
     }
 
-    /// Whether a statement has one of the names, also in a literal where it asks the catalog.
+    /// Whether a statement has one of the names, also in a literal where it asks the catalog, in
+    /// which types of arrays have a line before theirs.
     fn mentioned_in(&self, statement: &str) -> bool {
         let tokens = tokens(statement);
         let asks = |token: &String| token.starts_with("pg_") || token.starts_with("reg");
@@ -102,6 +103,7 @@ impl Apart {
             || literals
                 && statement
                     .split(unquoted)
+                    .map(|word| word.trim_start_matches('_'))
                     .any(|word| self.names.contains(word))
     }
 

@@ -68,19 +68,19 @@ impl Sides {
     /// A server is gone and does not start again.
     pub fn again(&mut self) -> io::Result<()> {
         (self.theirs, self.ours) = (None, None);
-        self.theirs = Some(self.to_postgres()?);
-        self.ours = Some(self.to_freestone()?);
+        self.theirs = Some(self.connect_theirs()?);
+        self.ours = Some(self.connect_ours()?);
         Ok(())
     }
 
-    fn to_postgres(&self) -> io::Result<Wire> {
+    fn connect_theirs(&self) -> io::Result<Wire> {
         Wire::connect(&Address {
             database: DATABASE.to_owned(),
             ..self.postgres.clone()
         })
     }
 
-    fn to_freestone(&mut self) -> io::Result<Wire> {
+    fn connect_ours(&mut self) -> io::Result<Wire> {
         let user = self.postgres.user.clone();
         let as_user = |served: &Served| Address {
             user: user.clone(),
@@ -109,7 +109,7 @@ impl Sides {
         let theirs = match theirs {
             Ok(answer) => answer,
             Err(error) => {
-                self.theirs = Some(self.to_postgres()?);
+                self.theirs = Some(self.connect_theirs()?);
                 broken(&error)
             }
         };
@@ -118,7 +118,7 @@ impl Sides {
             Ok(answer) => answer,
             Err(error) => {
                 self.crashed = true;
-                self.ours = Some(self.to_freestone()?);
+                self.ours = Some(self.connect_ours()?);
                 broken(&error)
             }
         };
