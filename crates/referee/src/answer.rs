@@ -40,6 +40,25 @@ impl Answer {
     pub fn accepted(&self) -> bool {
         self.rows.is_ok()
     }
+
+    /// The answer as lines: its columns, and its rows or its failure.
+    pub fn shown(&self) -> String {
+        let mut lines = Vec::new();
+        if let Some(columns) = &self.columns {
+            let columns = columns.iter().map(|(name, ty)| format!("{name} {ty}"));
+            lines.push(columns.collect::<Vec<_>>().join(" | "));
+        }
+        match &self.rows {
+            Err(failure) => lines.push(format!("ERROR {}: {}", failure.sqlstate, failure.message)),
+            Ok(rows) => {
+                for row in rows {
+                    let cells = row.iter().map(|cell| cell.as_deref().unwrap_or("∅"));
+                    lines.push(cells.collect::<Vec<_>>().join("|"));
+                }
+            }
+        }
+        lines.join("\n")
+    }
 }
 
 /// A side that answers statements: PostgreSQL, Freestone's server or its language front.

@@ -18,6 +18,8 @@
 //! | `shapes` | statements of many sizes, each of one shape |
 //! | `plan_time` | the time that planning takes |
 //! | `views` | texts of views |
+//! | `served` | a server of Freestone that goes with its owner |
+//! | `suite` | public test suites, asked of both sides |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
 //! It measures no speed, and it writes to temporary tables only.
@@ -33,7 +35,9 @@ pub mod generate;
 pub mod laws;
 pub mod plan_time;
 pub mod random;
+pub mod served;
 pub mod shapes;
 pub mod shrink;
+pub mod suite;
 pub mod views;
 pub mod wire;

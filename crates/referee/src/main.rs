@@ -1,12 +1,13 @@
 //! `referee`: asks Freestone and PostgreSQL the same statements.
 
-use std::io::{self, BufRead, BufReader};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use freestone_postgres::Cluster;
-use freestone_referee::answer::{Answer, Side};
+use freestone_referee::answer::Side;
 use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
 use freestone_referee::coverage;
@@ -15,6 +16,8 @@ use freestone_referee::functions;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
+use freestone_referee::served::Served;
+use freestone_referee::suite::{self, Format};
 use freestone_referee::wire::{Address, Wire};
 use freestone_referee::{plan_time, shapes, views};
 
@@ -49,6 +52,12 @@ referee shapes [--only NAME] [--percent N] [--stack MIB]
     plans and runs statements of great size and depth, and prints the time of each stage
 referee plan-time [--runs N]
     prints the microseconds that planning the statements of TPC-H takes
+referee suite pg|slt PATH... --own --serve PROGRAM [--list FILE] [--only TEXT] [--every N]
+    asks the statements of public test suites, one after the other, and counts how the answers
+    differ; pg: scripts of psql, all in one database, in the order of a parallel_schedule beside
+    their folder; slt: files of sqllogictest, each in a database of its own;
+    --list: writes down the statements that are wrong or refused, with both answers;
+    --only: files whose path has the text; --every: each Nth file
 referee ask [side]
     answers the statements of standard input
 
@@ -151,9 +160,9 @@ fn main() -> ExitCode {
 
 /// Does the work beside the servers that it asks for, which go with it.
 fn with_servers(options: &mut Options) -> io::Result<bool> {
-    let mut served = options.after("--serve", 1).map(Served::start).transpose()?;
+    let served = options.after("--serve", 1).map(Served::start).transpose()?;
     options.served = served.as_ref().map(|served| served.address.clone());
-    let done = match options.flag("--own") {
+    match options.flag("--own") {
         false => work(options),
         true => match Cluster::new(&std::env::temp_dir(), "C.UTF-8", "fsync = off")? {
             Ok(cluster) => {
@@ -170,11 +179,7 @@ fn with_servers(options: &mut Options) -> io::Result<bool> {
                 Ok(true)
             }
         },
-    };
-    if let Some(served) = &mut served {
-        served.stop();
     }
-    done
 }
 
 fn work(options: &Options) -> io::Result<bool> {
@@ -191,6 +196,7 @@ fn work(options: &Options) -> io::Result<bool> {
         Some("show") => show(options),
         Some("shapes") => shapes(options),
         Some("plan-time") => plan_time(options),
+        Some("suite") => suite(options),
         Some("ask") => ask(options),
         _ => {
             eprintln!("{USAGE}");
@@ -201,50 +207,6 @@ fn work(options: &Options) -> io::Result<bool> {
 
 /// How often statements are asked again of a server that differs.
 const AGAIN: usize = 9;
-
-/// A server of Freestone with a database in memory, which goes with this.
-struct Served {
-    process: Child,
-    address: Address,
-}
-
-impl Served {
-    /// Starts it at a port that is free.
-    ///
-    /// # Errors
-    /// It does not start, or does not say where it listens.
-    fn start(program: &str) -> io::Result<Self> {
-        let mut command = Command::new(program);
-        let mut process = command
-            .args(["serve", "--port", "0"])
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        if let Some(output) = process.stdout.take() {
-            BufReader::new(output).read_line(&mut line)?;
-        }
-        let port = line.split(|c: char| !c.is_ascii_digit());
-        let port = port
-            .filter_map(|word| word.parse().ok())
-            .find(|port| *port > 255);
-        let Some(port) = port else {
-            let _ = process.kill();
-            return Err(io::Error::other(format!("the server says {line:?}")));
-        };
-        let address = Address {
-            host: "127.0.0.1".to_owned(),
-            port,
-            user: "postgres".to_owned(),
-            database: "postgres".to_owned(),
-        };
-        Ok(Self { process, address })
-    }
-
-    fn stop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 fn check(options: &Options) -> io::Result<bool> {
     let files = corpus::files(&corpus::folder(), options.after("--chapter", 1))?;
@@ -286,8 +248,8 @@ fn check(options: &Options) -> io::Result<bool> {
             missed += 1;
             println!("-- {}: {}", file.display(), miss.difference.fingerprint());
             println!("{};", miss.statement);
-            println!("-- PostgreSQL:\n{}", shown(&miss.theirs));
-            println!("-- Freestone:\n{}\n", shown(&miss.ours));
+            println!("-- PostgreSQL:\n{}", miss.theirs.shown());
+            println!("-- Freestone:\n{}\n", miss.ours.shown());
         }
     }
     println!("{asked} statements, {missed} differences, {known} known");
@@ -314,7 +276,7 @@ fn test_laws(options: &Options) -> io::Result<bool> {
             println!("{statement};");
         }
         for (statement, answer) in breach.statements.iter().zip(&breach.answers) {
-            println!("{statement};\n{}", shown(answer));
+            println!("{statement};\n{}", answer.shown());
         }
         println!();
     }
@@ -485,8 +447,8 @@ fn generate(options: &Options) -> io::Result<bool> {
             println!("{statement};");
         }
         println!("{};", kind.statement);
-        println!("-- PostgreSQL:\n{}", shown(&kind.theirs));
-        println!("-- Freestone:\n{}\n", shown(&kind.ours));
+        println!("-- PostgreSQL:\n{}", kind.theirs.shown());
+        println!("-- Freestone:\n{}\n", kind.ours.shown());
     };
     let contest = Contest::new(rules, &report);
     let signatures = Signatures::read();
@@ -553,32 +515,35 @@ fn plan_time(options: &Options) -> io::Result<bool> {
     Ok(true)
 }
 
+fn suite(options: &Options) -> io::Result<bool> {
+    let format = match options.words.get(1).map(String::as_str) {
+        Some("pg") => Format::Psql,
+        Some("slt") => Format::Sqllogictest,
+        _ => return Err(io::Error::other("suite takes pg or slt")),
+    };
+    let paths = options.words.iter().skip(2);
+    let paths = paths.take_while(|word| !word.starts_with("--"));
+    let (Some(own), Some(program)) = (&options.own, options.after("--serve", 1)) else {
+        let reason = "suite takes --own and --serve PROGRAM: each file has databases of its own";
+        return Err(io::Error::other(reason));
+    };
+    let rules = suite::Rules {
+        format,
+        paths: paths.map(PathBuf::from).collect(),
+        list: options.after("--list", 1).map(PathBuf::from),
+        only: options.after("--only", 1).map(str::to_owned),
+        every: options.number("--every", 1).max(1),
+    };
+    suite::run(&rules, own, program)
+}
+
 fn ask(options: &Options) -> io::Result<bool> {
     let text = io::read_to_string(io::stdin())?;
     let mut side = options.ours()?;
     for statement in corpus::statements(&text) {
         for answer in side.ask(&[statement])? {
-            println!("{}", shown(&answer));
+            println!("{}", answer.shown());
         }
     }
     Ok(true)
-}
-
-/// An answer as text.
-fn shown(answer: &Answer) -> String {
-    let mut lines = Vec::new();
-    if let Some(columns) = &answer.columns {
-        let columns = columns.iter().map(|(name, ty)| format!("{name} {ty}"));
-        lines.push(columns.collect::<Vec<_>>().join(" | "));
-    }
-    match &answer.rows {
-        Err(failure) => lines.push(format!("ERROR {}: {}", failure.sqlstate, failure.message)),
-        Ok(rows) => {
-            for row in rows {
-                let cells = row.iter().map(|cell| cell.as_deref().unwrap_or("∅"));
-                lines.push(cells.collect::<Vec<_>>().join("|"));
-            }
-        }
-    }
-    lines.join("\n")
 }

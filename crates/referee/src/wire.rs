@@ -215,6 +215,11 @@ impl Wire {
 
     /// The answer to one statement, up to the server's word that it is ready.
     fn answer(&mut self) -> io::Result<(Vec<Described>, Answer)> {
+        self.answer_to(None)
+    }
+
+    /// The answer to one statement, which may read rows.
+    fn answer_to(&mut self, input: Option<&str>) -> io::Result<(Vec<Described>, Answer)> {
         let mut columns = Vec::new();
         let mut described = false;
         let mut rows = Vec::new();
@@ -229,6 +234,26 @@ impl Wire {
                     columns = (0..body.short()).map(|_| body.described()).collect();
                 }
                 b'D' => rows.push((0..body.short()).map(|_| body.cell()).collect::<Vec<_>>()),
+                // A line of COPY TO STDOUT.
+                b'd' => {
+                    let line = String::from_utf8_lossy(body.0);
+                    rows.push(vec![Some(line.trim_end_matches('\n').to_owned())]);
+                }
+                b'G' => {
+                    let mut out = Vec::new();
+                    match input {
+                        Some(rows) => {
+                            push_message(&mut out, b'd', rows.as_bytes());
+                            push_message(&mut out, b'c', &[]);
+                        }
+                        None => {
+                            push_message(&mut out, b'f', b"no rows\0");
+                            // The one before was read as part of the rows.
+                            push_message(&mut out, b'S', &[]);
+                        }
+                    }
+                    self.output.write_all(&out)?;
+                }
                 b'C' => done = Some(body.text()),
                 b'E' => failed = Some(failure(body.0)),
                 b'Z' => break,
@@ -248,6 +273,19 @@ impl Wire {
             },
         };
         Ok((columns, answer))
+    }
+
+    /// Asks a COPY FROM STDIN and sends its rows.
+    ///
+    /// # Errors
+    /// The side is gone.
+    pub fn copy(&mut self, statement: &str, rows: &str) -> io::Result<Answer> {
+        let mut out = Vec::new();
+        let mut query = Vec::new();
+        push_text(&mut query, statement);
+        push_message(&mut out, b'Q', &query);
+        self.output.write_all(&out)?;
+        Ok(self.answer_to(Some(rows))?.1)
     }
 
     /// Learns the names of types that answers have.

@@ -56,7 +56,7 @@ mod types;
 mod values;
 
 pub use advisor::operator_costs;
-pub use copy::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
+pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use freestone_frontend::types::RangeOf;

@@ -211,6 +211,8 @@ const REFEREE: &[&str] = &[
     "shapes",
     "views",
     "wire",
+    "served",
+    "suite",
 ];
 
 const POSTGRES: &[&str] = &["installed", "cluster"];

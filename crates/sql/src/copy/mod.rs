@@ -11,10 +11,14 @@ mod stream_options;
 mod text;
 mod write;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Ident, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{
+    CopyOption, CopySource, CopyTarget, Ident, Statement as Ast,
+};
 use freestone_storage::{Column, Table, TableSchema};
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, nullable};
@@ -23,9 +27,12 @@ use crate::plan::files::FileKind;
 use crate::rights::{readable, writable};
 use crate::run::{Run, columns_named};
 use crate::session::Outcome;
+use stream::StreamFormat;
+use stream_options::{format_of, modern};
+use text::{TextFormat, spooled};
 
 pub(crate) use options::CopyOptions;
-pub use stream::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
+pub use stream::{CopyStream, Incoming, Lines, Outgoing};
 
 /// Runs a COPY statement.
 ///
@@ -43,23 +50,39 @@ pub(crate) async fn run(run: &Run<'_>, ast: &Ast) -> Result<Outcome> {
     else {
         return Err(Error::internal("not a COPY"));
     };
-    if let Some(option) = legacy_options.first() {
-        return Err(
-            Error::new("42601", format!("unrecognized COPY option \"{option}\""))
-                .with_hint("write options in brackets: COPY … (FORMAT csv, HEADER)"),
-        );
-    }
     let CopyTarget::File { filename } = target else {
         return Err(
             Error::unsupported(format!("COPY … {target} is not supported"))
                 .with_hint("here COPY reads and writes files: COPY t FROM 'file.csv'"),
         );
     };
-    let options = CopyOptions::read(options, filename)?;
+    let mut options = options.clone();
+    for option in legacy_options {
+        modern(option, &mut options)?;
+    }
+    let text = text_of(&mut options, filename)?;
+    let mut options = CopyOptions::read(&options, filename)?;
+    options.text = text;
     if *to {
         copy_to(run, source, filename, &options).await
     } else {
         copy_from(run, source, filename, &options).await
+    }
+}
+
+/// The text format, if options or a file's name ask for it; options become those of CSV then.
+fn text_of(options: &mut Vec<CopyOption>, filename: &str) -> Result<Option<TextFormat>> {
+    let named = options.iter().find_map(|option| match option {
+        CopyOption::Format(name) => Some(name.value.to_lowercase()),
+        _ => None,
+    });
+    let is_text = match named.as_deref() {
+        Some(name) => name == "text",
+        None => FileKind::of(Path::new(filename)).is_none(),
+    };
+    match is_text.then(|| format_of(options)).transpose()? {
+        Some(StreamFormat::Text(format)) => Ok(Some(format)),
+        _ => Ok(None),
     }
 }
 
@@ -186,9 +209,13 @@ async fn copy_from(
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
     let threads = run.state().config().target_partitions();
     let progress = run.session.progress();
+    // Its rows are read while they are loaded.
+    let spool = options.text.as_ref().map(|format| spooled(&path, format));
+    let spool = spool.transpose()?;
+    let path = spool.as_ref().map_or(path.as_path(), NamedTempFile::path);
     let sources = match options.kind {
-        FileKind::Csv => csv_read::open(&path, filename, options, fill)?,
-        FileKind::Parquet => parquet_read::open(&path, filename, fill, threads, &progress)?,
+        FileKind::Csv => csv_read::open(path, filename, options, fill)?,
+        FileKind::Parquet => parquet_read::open(path, filename, fill, threads, &progress)?,
     };
     let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
     let rows = run.load(&name, table, streams).await?;

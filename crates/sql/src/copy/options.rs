@@ -9,10 +9,14 @@ use crate::error::{Error, Result};
 use crate::names::fold;
 use crate::plan::files::FileKind;
 
+use super::text::TextFormat;
+
 /// How a file is read or written.
 #[derive(Debug, Clone)]
 pub(crate) struct CopyOptions {
     pub(crate) kind: FileKind,
+    /// The text format, whose lines are CSV where they are read.
+    pub(crate) text: Option<TextFormat>,
     /// Whether the first line names the columns.
     pub(crate) header: bool,
     pub(crate) delimiter: u8,
@@ -38,6 +42,7 @@ impl CopyOptions {
         let mut kind = None;
         let mut options = Self {
             kind: FileKind::Csv,
+            text: None,
             header: false,
             delimiter: b',',
             null: String::new(),
@@ -82,16 +87,8 @@ impl CopyOptions {
                 }
             }
         }
-        options.kind = match kind.or_else(|| FileKind::of(Path::new(filename))) {
-            Some(kind) => kind,
-            None => {
-                return Err(Error::new(
-                    "22023",
-                    format!("cannot tell the format of \"{filename}\" from its name"),
-                )
-                .with_hint("add (FORMAT csv) or (FORMAT parquet)"));
-            }
-        };
+        let kind = kind.or_else(|| FileKind::of(Path::new(filename)));
+        options.kind = kind.unwrap_or(FileKind::Csv);
         if options.kind == FileKind::Parquet
             && let Some(option) = csv_only
         {
@@ -126,7 +123,7 @@ fn format_of(name: &str) -> Result<FileKind> {
         "parquet" => Ok(FileKind::Parquet),
         other => Err(
             Error::new("22023", format!("COPY format \"{other}\" not recognized"))
-                .with_hint("the formats are csv and parquet"),
+                .with_hint("the formats are text, csv and parquet"),
         ),
     }
 }

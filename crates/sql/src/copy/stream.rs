@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
-use super::text::{as_csv, lines};
+use super::text::{Converted, TextFormat, disk, lines};
 use super::{CopyOptions, table_to_fill};
 use crate::error::{Error, Result};
 use crate::names::{fold, table_name};
@@ -26,24 +26,27 @@ use crate::types::type_held;
 use crate::types::{TYPE_KEY, parameter_kind};
 use crate::values::Styles;
 
-/// Longest line of a client's, in bytes: it is in memory until its end has come.
-const LINE_BYTES: usize = 64 << 20;
-
 /// How the rows of a stream are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StreamFormat {
+pub(crate) enum StreamFormat {
     /// One line a row, columns apart by one byte, `\` before what means something.
-    Text {
-        /// Between columns.
-        delimiter: u8,
-        /// What stands for NULL.
-        null: String,
-    },
+    Text(TextFormat),
     /// CSV, by the statement's options.
     Csv,
     /// PostgreSQL's binary form. Who speaks its protocol reads and writes it; rows that come
     /// are given here as the text they stand for.
     Binary,
+}
+
+impl StreamFormat {
+    /// The text format in which rows come, if they come in one.
+    fn text(&self) -> Option<TextFormat> {
+        match self {
+            StreamFormat::Text(format) => Some(format.clone()),
+            StreamFormat::Binary => Some(TextFormat::default()),
+            StreamFormat::Csv => None,
+        }
+    }
 }
 
 /// A COPY between a table or a query and a client.
@@ -59,10 +62,7 @@ pub struct CopyStream {
 pub struct Incoming {
     stream: CopyStream,
     file: BufWriter<NamedTempFile>,
-    /// The beginning of a line whose end has not come.
-    line: Vec<u8>,
-    /// Whether the end was marked.
-    ended: bool,
+    converted: Converted,
 }
 
 /// Rows that a client receives.
@@ -202,8 +202,7 @@ impl CopyStream {
         Ok(Incoming {
             stream: self,
             file: BufWriter::new(file),
-            line: Vec::new(),
-            ended: false,
+            converted: Converted::default(),
         })
     }
 
@@ -241,31 +240,10 @@ impl Incoming {
     /// `58030` and `53100` of the disk, `54000` for a line of the text format that is too
     /// long.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        let (delimiter, null) = match &self.stream.format {
-            StreamFormat::Text { delimiter, null } => (*delimiter, null.as_str()),
-            StreamFormat::Binary => (b'\t', "\\N"),
-            StreamFormat::Csv => return self.file.write_all(bytes).map_err(|error| disk(&error)),
-        };
-        let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            lengthen(&mut self.line, &rest[..end])?;
-            rest = &rest[end + 1..];
-            let slashes = self.line.iter().rev().take_while(|byte| **byte == b'\\');
-            if slashes.count() % 2 == 1 {
-                // The end of the line is part of a value.
-                self.line.push(b'\n');
-                continue;
-            }
-            if !self.ended {
-                self.ended = self.line == b"\\.";
-                if !self.ended {
-                    let line = as_csv(&self.line, delimiter, null);
-                    self.file.write_all(&line).map_err(|error| disk(&error))?;
-                }
-            }
-            self.line.clear();
+        match self.stream.format.text() {
+            Some(format) => self.converted.push(bytes, &format, &mut self.file),
+            None => self.file.write_all(bytes).map_err(|error| disk(&error)),
         }
-        lengthen(&mut self.line, rest)
     }
 
     /// Puts all rows into the table.
@@ -273,8 +251,8 @@ impl Incoming {
     /// # Errors
     /// As COPY from a file; nothing is copied then.
     pub async fn finish(mut self, session: &Session) -> Result<Outcome> {
-        if !self.line.is_empty() {
-            self.push(b"\n")?;
+        if let Some(format) = self.stream.format.text() {
+            self.converted.finish(&format, &mut self.file)?;
         }
         let file = self.file.into_inner();
         let file = file.map_err(|error| disk(error.error()))?;
@@ -350,9 +328,9 @@ impl Outgoing {
                 found = writer.into_inner();
             }
             StreamFormat::Binary => return Err(Error::internal("binary rows are no lines")),
-            StreamFormat::Text { delimiter, null } => {
+            StreamFormat::Text(format) => {
                 if let Some(batch) = &batch {
-                    lines(batch, &self.styles, (*delimiter, null), &mut found);
+                    lines(batch, &self.styles, format, &mut found);
                 }
             }
         }
@@ -389,19 +367,4 @@ impl Write for Lines {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-/// Adds to the line whose end has not come.
-fn lengthen(line: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
-    if line.len() + bytes.len() > LINE_BYTES {
-        let message = format!("a line of COPY is longer than {} MiB", LINE_BYTES >> 20);
-        return Err(Error::new("54000", message)
-            .with_hint("lines of the text format end with a line feed; is it another format?"));
-    }
-    line.extend_from_slice(bytes);
-    Ok(())
-}
-
-fn disk(error: &std::io::Error) -> Error {
-    Error::new("58030", format!("cannot keep the rows of COPY: {error}"))
 }

@@ -3,6 +3,7 @@
 use datafusion::sql::sqlparser::ast::{CopyLegacyCsvOption, CopyLegacyOption, CopyOption, Ident};
 
 use super::stream::StreamFormat;
+use super::text::TextFormat;
 use crate::error::{Error, Result};
 
 /// An option as it was written before there were brackets.
@@ -66,18 +67,18 @@ pub(super) fn format_of(options: &mut Vec<CopyOption>) -> Result<StreamFormat> {
             );
         }
     }
-    let (mut delimiter, mut null) = (b'\t', "\\N".to_owned());
+    let mut text = TextFormat::default();
     for option in std::mem::take(options) {
         match option {
             CopyOption::Format(_) => {}
             CopyOption::Delimiter(byte) => {
                 let fits = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
                 let fits = |byte: &u8| fits(byte) && !b"\\.\n\r".contains(byte);
-                delimiter = u8::try_from(byte).ok().filter(fits).ok_or_else(|| {
+                text.delimiter = u8::try_from(byte).ok().filter(fits).ok_or_else(|| {
                     Error::new("22023", format!("COPY delimiter cannot be \"{byte}\""))
                 })?;
             }
-            CopyOption::Null(text) => null = text,
+            CopyOption::Null(null) => text.null = null,
             other @ CopyOption::Encoding(_) => options.push(other),
             other => {
                 return Err(Error::new("22023", format!("COPY {other} is for CSV only")));
@@ -85,5 +86,5 @@ pub(super) fn format_of(options: &mut Vec<CopyOption>) -> Result<StreamFormat> {
         }
     }
     options.push(CopyOption::Format(Ident::new("csv")));
-    Ok(StreamFormat::Text { delimiter, null })
+    Ok(StreamFormat::Text(text))
 }

@@ -1,18 +1,135 @@
 //! PostgreSQL's text format of COPY: a line for each row, `\\` before what means something.
 
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
+use tempfile::NamedTempFile;
 
 use super::stream::Lines;
+use crate::error::{Error, Result};
 use crate::values::{Cells, Styles};
 
+/// Longest line of the text format, in bytes: it is in memory until its end has come.
+const LINE_BYTES: usize = 64 << 20;
+
+/// Bytes of a file that are read at once.
+const CHUNK: usize = 1 << 20;
+
+/// How rows of the text format are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextFormat {
+    /// Between columns.
+    pub(crate) delimiter: u8,
+    /// What stands for NULL.
+    pub(crate) null: String,
+}
+
+impl Default for TextFormat {
+    fn default() -> Self {
+        Self {
+            delimiter: b'\t',
+            null: "\\N".to_owned(),
+        }
+    }
+}
+
+/// Text on its way to CSV, in pieces that begin and end anywhere.
+#[derive(Default)]
+pub(super) struct Converted {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// Whether the end was marked.
+    ended: bool,
+}
+
+impl Converted {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// `54000` for a line that is too long, `58030` of the output.
+    pub(super) fn push(
+        &mut self,
+        bytes: &[u8],
+        format: &TextFormat,
+        output: &mut impl Write,
+    ) -> Result<()> {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.lengthen(&rest[..end])?;
+            rest = &rest[end + 1..];
+            let slashes = self.line.iter().rev().take_while(|byte| **byte == b'\\');
+            if slashes.count() % 2 == 1 {
+                // The end of the line is part of a value.
+                self.line.push(b'\n');
+                continue;
+            }
+            if !self.ended {
+                self.ended = self.line == b"\\.";
+                if !self.ended {
+                    let line = as_csv(&self.line, format.delimiter, &format.null);
+                    output.write_all(&line).map_err(|error| disk(&error))?;
+                }
+            }
+            self.line.clear();
+        }
+        self.lengthen(rest)
+    }
+
+    /// Takes the last line, which may lack its line feed.
+    ///
+    /// # Errors
+    /// As [`Converted::push`].
+    pub(super) fn finish(&mut self, format: &TextFormat, output: &mut impl Write) -> Result<()> {
+        match self.line.is_empty() {
+            true => Ok(()),
+            false => self.push(b"\n", format, output),
+        }
+    }
+
+    /// Adds to the line whose end has not come.
+    fn lengthen(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.line.len() + bytes.len() > LINE_BYTES {
+            let message = format!("a line of COPY is longer than {} MiB", LINE_BYTES >> 20);
+            return Err(Error::new("54000", message).with_hint(
+                "lines of the text format end with a line feed; is it another format?",
+            ));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A file of CSV with the rows of a file of the text format; it goes with its owner.
+///
+/// # Errors
+/// `58P01`, `42501` and `58030` of the disk; `54000` for a line that is too long.
+pub(super) fn spooled(path: &Path, format: &TextFormat) -> Result<NamedTempFile> {
+    let mut input = File::open(path).map_err(|error| Error::file("open file", path, &error))?;
+    let spool = NamedTempFile::new().map_err(|error| disk(&error))?;
+    let mut output = BufWriter::new(spool);
+    let mut converted = Converted::default();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = input.read(&mut chunk);
+        match read.map_err(|error| Error::file("read file", path, &error))? {
+            0 => break,
+            length => converted.push(&chunk[..length], format, &mut output)?,
+        }
+    }
+    converted.finish(format, &mut output)?;
+    output.into_inner().map_err(|error| disk(error.error()))
+}
+
+/// The error of a file that keeps rows for a while.
+pub(super) fn disk(error: &std::io::Error) -> Error {
+    Error::new("58030", format!("cannot keep the rows of COPY: {error}"))
+}
+
 /// Rows in PostgreSQL's text format.
-pub(super) fn lines(
-    batch: &RecordBatch,
-    styles: &Styles,
-    (delimiter, null): (u8, &str),
-    found: &mut Lines,
-) {
+pub(super) fn lines(batch: &RecordBatch, styles: &Styles, format: &TextFormat, found: &mut Lines) {
     let columns: Vec<(Cells<'_>, bool)> = batch
         .columns()
         .iter()
@@ -28,10 +145,10 @@ pub(super) fn lines(
     for row in 0..batch.num_rows() {
         for (number, (cells, boolean)) in columns.iter().enumerate() {
             if number > 0 {
-                out.push(delimiter);
+                out.push(format.delimiter);
             }
             if cells.is_null(row) {
-                out.extend_from_slice(null.as_bytes());
+                out.extend_from_slice(format.null.as_bytes());
                 continue;
             }
             text.clear();
@@ -45,7 +162,7 @@ pub(super) fn lines(
                     b'\n' => b'n',
                     b'\r' => b'r',
                     b'\t' => b't',
-                    byte if *byte == b'\\' || *byte == delimiter => *byte,
+                    byte if *byte == b'\\' || *byte == format.delimiter => *byte,
                     _ => {
                         out.push(*byte);
                         continue;

@@ -14,6 +14,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::CopyOptions;
 use super::csv_write::CsvWriter;
+use super::stream::Lines;
+use super::text::lines;
 use crate::error::{Error, Result};
 use crate::plan::files::FileKind;
 use crate::session::Rows;
@@ -35,6 +37,7 @@ pub(super) async fn write_file(
     let unfinished = Unfinished::create(path)?;
     let file = unfinished.open()?;
     let (file, count) = match options.kind {
+        FileKind::Csv if options.text.is_some() => text(rows, file, options, styles).await?,
         FileKind::Csv => csv(rows, file, options, styles).await?,
         FileKind::Parquet => parquet(rows, file).await?,
     };
@@ -63,6 +66,28 @@ async fn csv(
     let file = buffered
         .into_inner()
         .map_err(|error| disk(error.into_error()))?;
+    Ok((file, count))
+}
+
+async fn text(
+    mut rows: Rows,
+    file: File,
+    options: &CopyOptions,
+    styles: Styles,
+) -> Result<(File, u64)> {
+    let format = options.text.clone().unwrap_or_default();
+    let disk = |error: std::io::Error| Error::new("58030", error.to_string());
+    let mut output = BufWriter::new(file);
+    let mut count = 0;
+    while let Some(batch) = rows.stream.next().await {
+        let batch = batch?;
+        let mut found = Lines::default();
+        lines(&batch, &styles, &format, &mut found);
+        output.write_all(&found.bytes).map_err(disk)?;
+        count += batch.num_rows() as u64;
+    }
+    let file = output.into_inner();
+    let file = file.map_err(|error| disk(error.into_error()))?;
     Ok((file, count))
 }
 

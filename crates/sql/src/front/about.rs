@@ -22,6 +22,7 @@ use freestone_frontend::types::{Reg, Type};
 use super::declared::type_of_stored;
 use super::deparse::{deparsed, pretty, view_texts};
 use super::objects::Numbers;
+use super::privileges;
 
 use crate::dialect::with_schema;
 use crate::error::Result;
@@ -46,17 +47,6 @@ const VISIBLE: [&str; 10] = [
     "pg_ts_dict_is_visible",
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
-];
-
-/// Rights on kinds of objects that everybody may use here.
-const RIGHTS: [&str; 7] = [
-    "has_database_privilege",
-    "has_foreign_data_wrapper_privilege",
-    "has_function_privilege",
-    "has_language_privilege",
-    "has_parameter_privilege",
-    "has_tablespace_privilege",
-    "has_type_privilege",
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
@@ -113,8 +103,8 @@ pub(super) fn functions(
     if let Some(name) = one_of(&VISIBLE, name) {
         return Ok(vec![scalar(name, &[Oid], Truth, truth(true)).stable()]);
     }
-    if let Some(name) = one_of(&RIGHTS, name) {
-        return Ok(vec![any(name, Truth, truth(true))]);
+    if let Some(kind) = privileges::kind_of(name) {
+        return privileges::functions(relations, numbers, kind);
     }
     if let Some(name) = one_of(&NO, name) {
         return Ok(vec![any(name, Truth, truth(false))]);

@@ -12,6 +12,7 @@ mod expression;
 mod functions;
 mod names;
 mod objects;
+mod privileges;
 mod session;
 mod told_objects;
 

@@ -196,6 +196,13 @@ impl RoleFunction {
     fn relation(&self, given: &Given) -> Result<Option<Object>> {
         let text = match given {
             Given::Number(number) => return Ok(object_numbered(&self.catalog, *number)),
+            // A REGCLASS of nothing is shown as its number.
+            Given::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let number = text.parse();
+                return Ok(number
+                    .ok()
+                    .and_then(|number| object_numbered(&self.catalog, number)));
+            }
             Given::Text(text) => text,
         };
         let name = named(text)?;

@@ -237,8 +237,48 @@ fn stem_of(expr: &Expr) -> String {
 
 fn refuse_clauses(create: &CreateIndex) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::unsupported(what).with_hint(hint));
-    if !create.with.is_empty() || !create.index_options.is_empty() {
+    if !create.index_options.is_empty() {
         return refuse("indexes have no options", "leave out the options");
     }
-    Ok(())
+    let method = create.using.as_ref().map(ToString::to_string);
+    let method = method.map_or_else(|| "btree".to_owned(), |method| method.to_lowercase());
+    create
+        .with
+        .iter()
+        .try_for_each(|option| check_option(&method, option))
+}
+
+/// Checks an option of how PostgreSQL keeps the pages of an index, of which there are none here.
+///
+/// # Errors
+/// `22023` for one that the method has not, or a value that is none of it.
+fn check_option(method: &str, option: &Expr) -> Result<()> {
+    let (name, value) = match option {
+        Expr::BinaryOp { left, right, .. } => (left.to_string(), Some(right.to_string())),
+        other => (other.to_string(), None),
+    };
+    let name = name.to_lowercase();
+    let value = value.map(|value| value.trim_matches('\'').to_lowercase());
+    let invalid = |message: String| Err(Error::new("22023", message));
+    match (name.as_str(), method) {
+        ("fillfactor", "btree" | "hash") => {
+            let value = value.unwrap_or_default();
+            match value.parse::<i64>() {
+                Ok(10..=100) => Ok(()),
+                Ok(_) => invalid(format!("value {value} out of bounds for option \"{name}\"")),
+                Err(_) => {
+                    let message = format!("invalid value for integer option \"{name}\"");
+                    invalid(format!("{message}: {value}"))
+                }
+            }
+        }
+        ("deduplicate_items", "btree") => match value.as_deref() {
+            None | Some("on" | "off" | "true" | "false" | "yes" | "no" | "1" | "0") => Ok(()),
+            Some(value) => {
+                let message = format!("invalid value for boolean option \"{name}\"");
+                invalid(format!("{message}: {value}"))
+            }
+        },
+        _ => invalid(format!("unrecognized parameter \"{name}\"")),
+    }
 }

@@ -227,6 +227,10 @@ impl Run<'_> {
             .iter()
             .map(|value| match (set, value) {
                 (Set::SetTimeZone { .. }, Expr::Interval(span)) => hours_of(span),
+                (_, Expr::Interval(_)) => Err(Error::new(
+                    "42601",
+                    "an interval is a value of SET TIME ZONE only",
+                )),
                 (_, value) => word(value, list),
             })
             .collect::<Result<_>>()?;

@@ -23,7 +23,7 @@ use self::parts::{
     Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
 };
 use super::interrupt::with_room;
-use super::{Outcome, Prepared, Session};
+use super::{Outcome, Prepared, Session, executed};
 use crate::advisor;
 use crate::error::Result;
 use crate::grammar::{Asked, printed};
@@ -101,6 +101,12 @@ impl Prepared {
             }
             Ast::Fetch { name, .. } if self.statement.returns_rows() => {
                 told.columns = Some(session.cursors().schema(&fold(name))?);
+            }
+            Ast::Execute {
+                name: Some(name), ..
+            } => {
+                let name = executed(name).unwrap_or_default();
+                told.columns = session.kept_columns(&name).await?;
             }
             _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}

@@ -152,8 +152,13 @@ impl Prepared {
     /// # Errors
     /// `42601` for placeholders that are no parameters.
     pub fn new(statement: Statement) -> Result<Self> {
+        // Parameters within PREPARE are those of the statement that it keeps.
+        let parameters = match statement.ast.as_ref() {
+            Ast::Prepare { .. } => 0,
+            _ => statement.walked(parameter::count)?,
+        };
         Ok(Self {
-            parameters: statement.walked(parameter::count)?,
+            parameters,
             statement,
             types: Vec::new(),
             told: Vec::new(),
@@ -576,6 +581,20 @@ impl Session {
         let kept = self.prepared.0.lock();
         let one = kept.get(name).ok_or_else(|| none(name))?;
         Ok(Arc::clone(&one.prepared))
+    }
+
+    /// The columns of the statement of that name, if it has some.
+    ///
+    /// # Errors
+    /// As [`Session::kept`].
+    pub(super) async fn kept_columns(&self, name: &str) -> Result<Option<SchemaRef>> {
+        let kept = self.kept(name)?;
+        if kept.columns.is_some() {
+            return Ok(kept.columns.clone());
+        }
+        // A statement that cannot be planned any more says why when it is executed.
+        let described = Box::pin(kept.describe(self)).await.ok();
+        Ok(described.and_then(|described| described.columns))
     }
 
     /// The statement of that name, which is executed now.

@@ -89,7 +89,7 @@ fn queries_are_copied_and_files_queried() {
     assert_eq!(sql.state("SELECT * FROM '/nowhere/x.parquet'"), "58P01");
     assert_eq!(sql.state("COPY d FROM '/nowhere/x.csv'"), "58P01");
     assert_eq!(sql.state("COPY d TO '/nowhere/x.csv'"), "58P01");
-    assert_eq!(sql.state("COPY d FROM 'x.unknown'"), "22023");
+    assert_eq!(sql.state("COPY d FROM '/nowhere/x.unknown'"), "58P01");
 }
 
 #[test]
@@ -167,6 +167,40 @@ fn bad_parquet_is_placed_and_nothing_is_loaded() {
     assert_eq!(sql.state(&format!("COPY t FROM '{broken}'")), "22P04");
     assert_eq!(sql.state(&format!("SELECT * FROM '{broken}'")), "22P04");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
+}
+
+#[test]
+fn the_text_format_is_that_of_files_without_a_known_name() {
+    let folder = Folder::new();
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT, c BOOLEAN)");
+    let path = folder.write(
+        "t.data",
+        b"1\ta\\tb\tt\n2\t\\N\tf\n3\tsay \"x\"\t\\N\n\\.\n4\tno\tt\n",
+    );
+    assert_eq!(sql.run(&format!("COPY t FROM '{path}'")), "COPY 3");
+    let rows = ["1|a\tb|true", "2|NULL|false", "3|say \"x\"|NULL"];
+    assert_eq!(sql.rows("SELECT * FROM t ORDER BY a"), rows);
+    let bars = folder.write("t.csv", b"5|nil|f");
+    let options = "(FORMAT text, DELIMITER '|', NULL 'nil')";
+    assert_eq!(
+        sql.run(&format!("COPY t FROM '{bars}' {options}")),
+        "COPY 1"
+    );
+    assert_eq!(sql.one("SELECT b IS NULL FROM t WHERE a = 5"), "true");
+    let out = folder.path("out");
+    let query = "(SELECT * FROM t WHERE a < 3 ORDER BY a)";
+    assert_eq!(sql.run(&format!("COPY {query} TO '{out}'")), "COPY 2");
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(text, "1\ta\\tb\tt\n2\t\\N\tf\n");
+    sql.run(&format!("COPY t TO '{out}' WITH CSV HEADER"));
+    assert!(
+        std::fs::read_to_string(&out)
+            .unwrap()
+            .starts_with("a,b,c\n")
+    );
+    let short = folder.write("short", b"1\ta\n");
+    assert_eq!(sql.state(&format!("COPY t FROM '{short}'")), "22P04");
 }
 
 #[test]

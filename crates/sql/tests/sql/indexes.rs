@@ -26,6 +26,22 @@ const QUERIES: [&str; 8] = [
 ];
 
 #[test]
+fn options_of_pages_mean_nothing() {
+    let sql = filled("row");
+    sql.run("CREATE INDEX i ON t (a) WITH (fillfactor = 70, deduplicate_items = off)");
+    sql.run("CREATE INDEX h ON t USING hash (a) WITH (fillfactor = 10)");
+    for options in [
+        "fillfactor = 5",
+        "fillfactor = many",
+        "nosuch = 1",
+        "deduplicate_items = 7",
+    ] {
+        let create = format!("CREATE INDEX ON t (a) WITH ({options})");
+        assert_eq!(sql.state(&create), "22023", "{options}");
+    }
+}
+
+#[test]
 fn indexes_change_no_answer() {
     for layout in LAYOUTS {
         let sql = filled(layout);

@@ -176,6 +176,25 @@ fn prepared_changes_by_key() {
 }
 
 #[test]
+fn clients_are_told_of_prepare_and_execute() {
+    let sql = Sql::new();
+    let told = |text: &str| {
+        let prepared = sql.session.prepare(text).unwrap();
+        let columns = sql.told(&prepared).unwrap().columns;
+        let fields = columns.map(|schema| schema.fields().clone());
+        let fields = fields.iter().flat_map(|fields| fields.iter());
+        let names: Vec<String> = fields.map(|field| field.name().clone()).collect();
+        (prepared.parameters(), names.join(" "))
+    };
+    let prepare = "PREPARE got (int) AS SELECT $1 AS a, 'x' AS b";
+    assert_eq!(told(prepare), (0, String::new()));
+    sql.run(prepare);
+    assert_eq!(told("EXECUTE got(1)"), (0, "a b".to_owned()));
+    sql.run("CREATE TABLE t (a INT); PREPARE put AS INSERT INTO t VALUES (1)");
+    assert_eq!(told("EXECUTE put"), (0, String::new()));
+}
+
+#[test]
 fn prepare_execute_deallocate() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (k INTEGER PRIMARY KEY, s TEXT)");

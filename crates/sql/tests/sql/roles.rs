@@ -333,6 +333,42 @@ fn roles_of_every_database_read_and_write_everything() {
 }
 
 #[test]
+fn rights_are_those_to_objects_that_are_there() {
+    let sql = Sql::new();
+    for call in [
+        "has_database_privilege(12345, 'CREATE')",
+        "has_foreign_data_wrapper_privilege(12345, 'USAGE')",
+        "has_function_privilege(12345, 'EXECUTE')",
+        "has_language_privilege(12345, 'USAGE WITH GRANT OPTION')",
+        "has_server_privilege('freestone', 12345, 'USAGE')",
+        "has_tablespace_privilege(12345, 'CREATE')",
+        "has_type_privilege(12345, 'USAGE')",
+        "has_any_column_privilege(12345::oid::regclass, 'SELECT')",
+    ] {
+        assert_eq!(sql.one(&format!("SELECT {call}")), "NULL", "{call}");
+    }
+    for call in [
+        "has_type_privilege(23, 'USAGE')",
+        "has_type_privilege('int4', 'usage')",
+        "has_function_privilege('public', 'lower(text)', 'EXECUTE')",
+        "has_language_privilege('sql', 'USAGE')",
+        "has_database_privilege('freestone', current_database(), 'CREATE, TEMP')",
+    ] {
+        assert_eq!(sql.one(&format!("SELECT {call}")), "true", "{call}");
+    }
+    for (call, state) in [
+        ("has_database_privilege('none', 'CREATE')", "3D000"),
+        ("has_function_privilege('none()', 'EXECUTE')", "42883"),
+        ("has_type_privilege('none', 'USAGE')", "42704"),
+        ("has_tablespace_privilege('none', 'CREATE')", "42704"),
+        ("has_type_privilege('nobody', 'int4', 'USAGE')", "42704"),
+        ("has_language_privilege('sql', 'READ')", "22023"),
+    ] {
+        assert_eq!(sql.state(&format!("SELECT {call}")), state, "{call}");
+    }
+}
+
+#[test]
 fn the_catalog_tells_of_rights() {
     let (owner, [ann]) = with_roles(TABLE, ["ann"]);
     owner.run("CREATE SCHEMA s; GRANT SELECT, UPDATE ON t TO ann; GRANT INSERT ON t TO PUBLIC");

@@ -4,6 +4,16 @@
 use crate::support::Sql;
 
 #[test]
+fn intervals_are_values_of_set_time_zone_only() {
+    let sql = Sql::new();
+    sql.run("SET TIME ZONE INTERVAL '+01:00' HOUR TO MINUTE");
+    assert_eq!(
+        sql.state("SET timezone TO INTERVAL '+05:00' HOUR TO MINUTE"),
+        "42601"
+    );
+}
+
+#[test]
 fn settings_of_postgresql_are_known() {
     let sql = Sql::new();
     for (set, name, shown) in [
@@ -25,6 +35,12 @@ fn settings_of_postgresql_are_known() {
         ("RESET my.own", "my.own", ""),
         ("SET TIME ZONE 'Europe/Berlin'", "timezone", "Europe/Berlin"),
         ("RESET TIME ZONE", "timezone", "UTC"),
+        (
+            "SET timezone = 'europe/berlin'",
+            "timezone",
+            "Europe/Berlin",
+        ),
+        ("SET timezone = 'utc'", "timezone", "UTC"),
         (
             "SET default_transaction_read_only = off",
             "default_transaction_read_only",

@@ -71,14 +71,19 @@ pub fn zone_exists(name: &str) -> bool {
 }
 
 /// A value of the setting `TimeZone` as it is shown: a number of hours is an offset of POSIX's
-/// form, such as `<-01:30>+01:30`, in which the second half has the other sign.
+/// form, such as `<-01:30>+01:30`, in which the second half has the other sign; a name has its
+/// capitals.
 pub fn shown_zone(name: &str) -> String {
     match Zone::of_hours(name) {
         Some(Zone::Fixed { east, name }) => {
             let sign = if east < 0 { '+' } else { '-' };
             format!("<{name}>{sign}{}", &name[1..])
         }
-        _ => name.to_owned(),
+        _ => {
+            let known = BUNDLED.get(name).ok();
+            let known = known.and_then(|zone| zone.iana_name().map(str::to_owned));
+            known.unwrap_or_else(|| name.to_owned())
+        }
     }
 }
 
