@@ -71,7 +71,12 @@ const SQL: &[&str] = &[
     "dialect",
     "grammar",
     "statement",
-    "partition lower keyed engine scan barrier session copy run rights plan functions front ingest database advisor",
+    "options",
+    "interrupt",
+    "partition",
+    "scan",
+    "barrier engine lower",
+    "routing keyed session copy run rights plan functions front ingest database advisor",
     "testing",
 ];
 

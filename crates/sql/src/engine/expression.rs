@@ -15,7 +15,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use freestone_exec::expression::{Arithmetic, Call, Comparison, Constant, Expression, Foreign};
 use freestone_exec::vector::Kind;
 
-use crate::session::Requests;
+use crate::interrupt::Requests;
 
 /// Where columns are found.
 pub(super) struct Scope<'a> {

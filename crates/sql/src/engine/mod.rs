@@ -21,6 +21,7 @@ mod pass;
 mod ranges;
 mod sampled;
 mod scalar;
+mod setup;
 mod shared;
 mod sort;
 mod tree;
@@ -39,13 +40,15 @@ use self::convert::Converter;
 use self::node::PipelineNode;
 use self::shared::Repeated;
 use crate::barrier::under;
+use crate::interrupt::Requests;
 use crate::lower::bulk_window;
-use crate::session::{OwnOptions, Requests};
+use crate::options::OwnOptions;
 
 pub(crate) use explain::INDENT;
 pub(crate) use node::{Planner, pipelines, stream};
 pub(crate) use padded::HideConstants;
 pub(crate) use pass::{Pass, over};
+pub(crate) use setup::{limited, template};
 pub(crate) use yielding::{Yield, stream as yielding, watching};
 
 /// The physical plan of a logical one.

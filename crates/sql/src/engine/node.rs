@@ -34,11 +34,10 @@ use freestone_exec::{Plan, Run, Space};
 use freestone_storage::Snapshot;
 
 use crate::barrier::Barriers;
-use crate::error::Error;
+use crate::error::{Error, panicked};
 use crate::lower::Operators;
 use crate::memory::Broker;
 use crate::progress::Progress;
-use crate::session::panicked;
 
 /// Batches that wait for whoever reads them.
 const WAITING: usize = 8;

@@ -44,7 +44,7 @@ use futures::Stream;
 
 use super::pass::{Pass, over};
 use crate::error::Error;
-use crate::session::Requests;
+use crate::interrupt::Requests;
 
 /// Puts such operators above joins. It comes last, as others look for the joins themselves.
 #[derive(Debug)]

@@ -268,3 +268,13 @@ pub(crate) fn parser(error: &ParserError) -> Error {
     };
     error.at(position)
 }
+
+/// A panic below is a bug, but not one that should take the process with it.
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    Error::internal(format!("the statement panicked: {text}"))
+}

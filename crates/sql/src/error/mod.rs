@@ -13,7 +13,7 @@ mod message;
 
 use std::fmt;
 
-pub(crate) use foreign::parser;
+pub(crate) use foreign::{panicked, parser};
 pub(crate) use message::sql_name_of_debug;
 
 /// `Result` with the error of this crate.

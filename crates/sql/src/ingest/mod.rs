@@ -39,9 +39,9 @@ use freestone_storage::{
 use futures::StreamExt;
 
 use crate::error::{Error, Result};
+use crate::interrupt::apart;
 use crate::names::Name;
 use crate::progress::Progress;
-use crate::session::apart;
 use crate::values::{BadValue, assign};
 
 pub(crate) use apart::write_apart;

@@ -19,13 +19,13 @@ use freestone_frontend::functions::{self, aggregates::Kind};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
 
+use super::checked::checked_sum;
 use super::expression::{Floats, cast, exact, is_integer};
 use super::operator::over;
 use super::operators::general::{General, Spec};
 use super::sorting::options;
 use super::{Lowering, Typed, canonical, floats, own_name, place, projected};
 use crate::error::{Error, Result};
-use crate::functions::checked_sum;
 
 /// An aggregate of DataFusion's over an expression.
 pub(super) struct Native {

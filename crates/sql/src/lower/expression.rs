@@ -20,10 +20,10 @@ use freestone_frontend::functions::Scalar;
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 
+use super::checked::{checked_negation, checked_operator};
 use super::evaluated::{Evaluated, Held};
 use super::{Lowering, Typed};
 use crate::error::{Error, Result};
-use crate::functions::{checked_negation, checked_operator};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;

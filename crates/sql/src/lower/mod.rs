@@ -18,6 +18,7 @@
 //! | `expression` | expressions, native ones and those for the front |
 //! | `numbers` | NUMERIC as decimals of one scale |
 //! | `evaluated` | the function that the front evaluates |
+//! | `checked` | arithmetic that checks |
 //! | `canonical` | values whose order and equality are Arrow's, for keys |
 //! | `constants` | constants of arrays and records |
 //! | `relation` | nodes of plans |
@@ -34,6 +35,7 @@
 mod aggregate;
 mod bulk_windows;
 mod canonical;
+mod checked;
 mod constants;
 mod evaluated;
 mod expression;

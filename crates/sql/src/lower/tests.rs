@@ -77,7 +77,7 @@ impl World {
         Self {
             tables: RefCell::default(),
             session: Arc::new(Session::default()),
-            state: crate::session::template(Some(memory)),
+            state: crate::engine::template(Some(memory)),
         }
     }
 

@@ -14,9 +14,9 @@ use freestone_storage::{Activity, Column, Row, RowId, Table, TableId};
 use super::Run;
 use crate::error::{Error, Result};
 use crate::ingest::{Checks, assign_batch};
-use crate::partition::Membership;
 use crate::plan::expression::Expressions;
 use crate::plan::updatable::Command;
+use crate::routing::Membership;
 use crate::scan::ROW_ID;
 
 /// What a statement does to the rows of one table.

@@ -28,9 +28,9 @@ use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
 use crate::names::{Name, fold, fold_part};
-use crate::partition::Leaf;
 use crate::plan::expression::{columns_of, has_query};
 use crate::plan::updatable::{Command, PLACE, Through};
+use crate::routing::Leaf;
 use crate::statement::parse_one;
 
 /// The clause of an INSERT, understood.

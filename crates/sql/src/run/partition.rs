@@ -15,7 +15,8 @@ use super::Run;
 use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::names::{Name, quoted};
-use crate::partition::{Divisions, Key, leaves, partitions, shown_value};
+use crate::partition::{leaves, partitions, shown_value};
+use crate::routing::{Divisions, Key};
 use crate::statement::parse_one;
 
 /// Times that tables may change under a statement.

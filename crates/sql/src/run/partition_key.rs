@@ -14,9 +14,10 @@ use crate::error::{Error, Result};
 use crate::front::is_immutable;
 use crate::grammar::printed;
 use crate::names::{Name, Parts, fold, position, quoted};
-use crate::partition::{Key, column_of_part, is_hashed};
+use crate::partition::column_of_part;
 use crate::plan::expression::{columns_of, has_query};
 use crate::plan::relations::Relations;
+use crate::routing::{Key, is_hashed};
 use crate::types::column_type_of_type;
 
 impl Run<'_> {

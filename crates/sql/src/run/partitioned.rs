@@ -25,9 +25,9 @@ use super::conflict::Conflict;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Streams, nullable};
 use crate::names::Name;
-use crate::partition::Router;
 use crate::plan::pg_catalog::TABLE;
 use crate::plan::pg_catalog::objects::numbered_table;
+use crate::routing::Router;
 use crate::scan::ROW_ID;
 
 /// Adds the number of each row's table to a query for row ids.

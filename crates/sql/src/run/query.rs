@@ -20,11 +20,11 @@ use futures::StreamExt;
 use super::Run;
 use super::materialized::may_read;
 use crate::advisor::{Foreseen, Watched, Watching};
-use crate::error::Result;
+use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
 use crate::scan::StoredTable;
-use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
+use crate::session::{KnownPlan, Outcome, Rows, lasting};
 
 /// A plan to run, or rows that are there.
 enum Planned {

@@ -47,8 +47,8 @@ use super::source::ScanSource;
 use super::statistics::scan_statistics;
 use super::stream::{Arrivals, ScanStream};
 use crate::error::Error;
+use crate::options::OwnOptions;
 use crate::progress::{Progress, ScanCounts};
-use crate::session::OwnOptions;
 
 /// A scan of one table: projection, predicate and limit are applied by storage.
 #[derive(Debug, Clone)]

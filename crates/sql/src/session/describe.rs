@@ -22,11 +22,11 @@ use futures::future::BoxFuture;
 use self::parts::{
     Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
 };
-use super::interrupt::with_room;
 use super::{Outcome, Prepared, Session, executed};
 use crate::advisor;
 use crate::error::Result;
 use crate::grammar::{Asked, printed};
+use crate::interrupt::with_room;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::parameter;
 use crate::plan::given::Given;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Session;
 use super::plans::PlannedFor;
 use super::settings::of_all;
-use super::setup::limited;
+use crate::engine::limited;
 use crate::error::{Error, Result};
 use crate::rights::{Identity, Login};
 

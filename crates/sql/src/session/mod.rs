@@ -20,7 +20,6 @@ mod plans;
 mod prepared;
 mod reading;
 mod settings;
-mod setup;
 mod shapes;
 mod targets;
 mod temporary;
@@ -47,9 +46,11 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::database::Database;
 use crate::engine::watching;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, panicked};
+use crate::interrupt::Requests;
 use crate::keyed::Keyed;
 use crate::memory::Broker;
+use crate::options::OwnOptions;
 use crate::progress::Progress;
 use crate::rights::{Identity, told};
 use crate::run;
@@ -59,7 +60,6 @@ pub(crate) use advisory::{AdvisoryLocks, HeldLocks, Key, Mode};
 pub(crate) use client::ClientSettings;
 pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
-pub(crate) use interrupt::{Requests, apart};
 pub use lent::Frame;
 pub(crate) use lent::Lent;
 pub(crate) use machine::MACHINE;
@@ -76,7 +76,6 @@ pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, is_internal, of_all,
     option_of, spelt,
 };
-pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
 pub(crate) use transaction::{Block, Marks, Open};
 
@@ -496,14 +495,4 @@ impl std::fmt::Debug for Session {
             .field("database", &self.database)
             .finish_non_exhaustive()
     }
-}
-
-/// A panic below is a bug, but not one that should take the process with it.
-pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message");
-    Error::internal(format!("the statement panicked: {text}"))
 }

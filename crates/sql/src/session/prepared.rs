@@ -20,8 +20,8 @@ use freestone_storage::{Row, Snapshot};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 
-use super::{Outcome, Rows, Session, panicked};
-use crate::error::{Error, Result, parser as syntax_error};
+use super::{Outcome, Rows, Session};
+use crate::error::{Error, Result, panicked, parser as syntax_error};
 use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};

@@ -218,7 +218,7 @@ fn same_word(a: &str, b: &str) -> bool {
 }
 
 fn default_of(option: &str) -> Option<String> {
-    let fresh = super::template(None);
+    let fresh = crate::engine::template(None);
     entries(&fresh)
         .into_iter()
         .find(|entry| entry.key == option)?

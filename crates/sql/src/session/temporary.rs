@@ -299,17 +299,10 @@ impl Own<'_> {
                 }
             }
             Ast::CreateSequence {
-                temporary,
-                if_not_exists: _,
-                name,
-                data_type: _,
-                sequence_options: _,
-                owned_by: _,
-            } => {
-                if *temporary || is_named_own(name) {
-                    *temporary = false;
-                    self.own(name)?;
-                }
+                temporary, name, ..
+            } if *temporary || is_named_own(name) => {
+                *temporary = false;
+                self.own(name)?;
             }
             _ => {}
         }

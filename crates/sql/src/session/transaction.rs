@@ -7,8 +7,7 @@ use chrono::Utc;
 use freestone_storage::{Savepoint, Snapshot, Stopped, Transaction, Waiting};
 
 use super::modes::{AskedModes, Modes};
-use super::panicked;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, panicked};
 
 /// What a session is in.
 #[derive(Default)]

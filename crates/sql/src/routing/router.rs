@@ -6,10 +6,11 @@ use datafusion::arrow::array::{Array, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use freestone_storage::{Catalog, Table, TableId, TableSchema};
 
-use super::{Divisions, Key, ancestors, partitions, places, shown_part};
+use super::{Divisions, Key};
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
 use crate::names::Name;
+use crate::partition::{ancestors, partitions, places, shown_part};
 use crate::plan::expression::Expressions;
 use crate::values::convert;
 

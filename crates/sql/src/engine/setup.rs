@@ -1,45 +1,23 @@
-//! What every session starts with: options, functions, rules.
+//! The state of DataFusion that every session starts with: options, functions, rules.
 
 use std::sync::Arc;
 
-use datafusion::common::config::ConfigExtension;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
-use crate::engine::{HideConstants, Planner, Yield};
+use super::{HideConstants, Planner, Yield};
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
+use crate::options::OwnOptions;
 use crate::scan::{TopOfScan, twins};
 
 /// Rows per batch between operators.
 const BATCH_ROWS: usize = 8192;
 
-datafusion::common::extensions_options! {
-    /// Settings that DataFusion has no option for.
-    pub(crate) struct OwnOptions {
-        /// How blocks of columns are scanned: single or pipelined (H4).
-        pub(crate) column_scanner: String, default = "single".to_owned()
-        /// Whether a commit waits for the disk: full or relaxed.
-        pub(crate) durability: String, default = "full".to_owned()
-        /// Whether the tuple mover works in the background: running or paused.
-        pub(crate) mover: String, default = "running".to_owned()
-        /// Whether queries are recorded for ADVISE: on or off.
-        pub(crate) workload: String, default = "on".to_owned()
-        /// Whose operators run queries: freestone or datafusion.
-        pub(crate) engine: String, default = "freestone".to_owned()
-        /// What queries and the cache may take; the database's own limit counts.
-        pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
-    }
-}
-
-impl ConfigExtension for OwnOptions {
-    const PREFIX: &'static str = "freestone";
-}
-
 /// A state whose queries take their memory of a broker of their own.
-pub(super) fn limited(state: &SessionState, memory: Arc<Broker>) -> SessionState {
+pub(crate) fn limited(state: &SessionState, memory: Arc<Broker>) -> SessionState {
     let mut runtime = RuntimeEnv::clone(state.runtime_env());
     runtime.memory_pool = Arc::clone(&memory) as _;
     let mut state = SessionStateBuilder::new_from_existing(state.clone())

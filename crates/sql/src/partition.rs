@@ -1,39 +1,20 @@
-//! Partitioned tables: which partition a row is of.
+//! Partitioned tables and their partitions, as the catalog has them.
 //!
-//! A partitioned table has no rows. Each row that is written to it goes to one of its leaves,
-//! the partitions that are not partitioned themselves, and reading it is reading all of them.
-//!
-//! ```text
-//! rows of sales ─ Router ─┬─ (day) in ['2025-01-01', '2026-01-01') ─▶ sales_25
-//!                         └─ nothing else holds it ─────────────────▶ sales_rest
-//! ```
-//!
-//! | module | holds |
-//! |---|---|
-//! | `key` | values of a partition key, and bounds as values of its types |
-//! | `hash` | PostgreSQL's hash of a key |
-//! | `divisions` | the bounds of all partitions of a table, and the one that holds a key |
-//! | `router` | rows to leaves, and whether a row may be in a leaf |
-//!
-//! Columns of a partition have the names of its parent's; their order may be another.
-
-mod divisions;
-mod hash;
-mod key;
-mod router;
+//! A partitioned table has no rows. Reading it is reading all of its leaves, the partitions that
+//! are not partitioned themselves. Columns of a partition have the names of its parent's; their
+//! order may be another. `routing` finds the leaf of a row.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use freestone_storage::{BoundValue, Catalog, PartitionBound, PartitionStrategy, Table};
+use datafusion::sql::sqlparser::ast::Expr;
+use freestone_frontend::syntax;
+use freestone_storage::{
+    BoundValue, Catalog, PartitionBound, PartitionStrategy, Table, TableSchema,
+};
 
 use crate::error::{Error, Result};
-use crate::names::quoted;
-
-pub(crate) use divisions::Divisions;
-pub(crate) use hash::is_hashed;
-pub(crate) use key::{Key, column_of_part};
-pub(crate) use router::{Leaf, Membership, Router};
+use crate::names::{fold, quoted};
 
 /// The partitions of a table, in the order of their bounds as texts, the default one last.
 pub(crate) fn partitions<'a>(
@@ -103,6 +84,14 @@ pub(crate) fn places(whole: &Table, part: &Table) -> Result<Vec<usize>> {
             })
         })
         .collect()
+}
+
+/// The column that a part of a key is, if it is one.
+pub(crate) fn column_of_part(schema: &TableSchema, part: &str) -> Option<usize> {
+    match syntax::expression(part).ok()? {
+        Expr::Identifier(ident) => schema.index_of(&fold(&ident)),
+        _ => None,
+    }
 }
 
 /// The order of bounds for people to read; nothing depends on it.

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewArray};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::functions::ordering::{Comparator, comparator};
 use freestone_frontend::types::Type;
 use freestone_storage::{PartitionKey, PartitionStrategy, TableSchema};
 
 use crate::error::Result;
 use crate::front::type_of_stored;
-use crate::names::fold;
+use crate::partition::column_of_part;
 use crate::plan::expression::{Expressions, columns_of, parse_expr};
 use crate::values::convert;
 
@@ -37,14 +36,6 @@ pub(crate) struct Part {
 enum Source {
     Column(usize),
     Computed(Arc<dyn PhysicalExpr>),
-}
-
-/// The column that a part of a key is, if it is one.
-pub(crate) fn column_of_part(schema: &TableSchema, part: &str) -> Option<usize> {
-    match parse_expr(part).ok()? {
-        Expr::Identifier(ident) => schema.index_of(&fold(&ident)),
-        _ => None,
-    }
 }
 
 impl Key {

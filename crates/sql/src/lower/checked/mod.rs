@@ -1,0 +1,8 @@
+//! Arithmetic that checks. DataFusion lets integers wrap around, and gives infinity for a division
+//! of floats by zero.
+
+mod arithmetic;
+mod sum;
+
+pub(super) use arithmetic::{checked_negation, checked_operator};
+pub(super) use sum::checked_sum;
