@@ -283,7 +283,7 @@ mod tests {
     fn changes_of_all_kinds_come_up() {
         let signatures = Signatures::read();
         let mut generator = Generator::new(5, &signatures).with_changes(true);
-        let cases = (0..40).map(|_| generator.case(20));
+        let cases = (0..80).map(|_| generator.case(20));
         let statements = cases.flat_map(|case| case.statements);
         let all: Vec<String> = statements.map(|tree| tree.to_string()).collect();
         let all = all.join("\n");
