@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-clients lab clients python referee soak fuzz fuzz-long lint clean setup build
+.PHONY: demo test bench bench-oltp lab clients python referee soak fuzz fuzz-long lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -27,8 +27,8 @@ lab: build             ## the papers' experiments at a small scale, and a page o
 clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, ORMs, migrations, what tools ask the catalog
 	clients/run.sh $(BIN)/freestone
 
-bench-clients: build   ## pgbench's key look-ups, Freestone and PostgreSQL in turns
-	clients/pgbench.sh $(BIN)/freestone
+bench-oltp: build      ## transactions and look-ups beside PostgreSQL: TPC-C, pgbench, sysbench, CH-benCHmark; ONLY=pgbench asks one
+	bench/oltp/run.py $(BIN)/freestone $(if $(ONLY),--only $(ONLY))
 
 python: setup          ## the Python package: its wheel, into an environment of its own, and its tests
 	$(CARGO_BUILD) --lib
