@@ -15,7 +15,7 @@ datafusion::common::extensions_options! {
         pub(crate) workload: String, default = "on".to_owned()
         /// Whose operators run queries: freestone or datafusion.
         pub(crate) engine: String, default = "freestone".to_owned()
-        /// What queries and the cache may take; the database's own limit counts.
+        /// Memory that queries and the cache may take; the limit of the database counts.
         pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
     }
 }

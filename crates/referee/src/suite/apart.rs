@@ -1,4 +1,4 @@
-//! What differs between both sides because an earlier statement differed.
+//! Differences between both sides that follow from an earlier one.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What the two answers to a statement of a suite mean.
+//! Judgements of the two answers to a statement of a suite.
 
 use super::apart::Apart;
 use super::text::tokens;

@@ -37,7 +37,7 @@ pub enum Format {
     Sqllogictest,
 }
 
-/// What is asked.
+/// The files that are asked, and how.
 pub struct Rules {
     /// The form of the files.
     pub format: Format,

@@ -23,7 +23,7 @@ const CHUNK: usize = 1 << 20;
 pub(crate) struct TextFormat {
     /// Between columns.
     pub(crate) delimiter: u8,
-    /// What stands for NULL.
+    /// The text that stands for NULL.
     pub(crate) null: String,
 }
 

@@ -21,7 +21,7 @@ use crate::plan::relations::Relations;
 pub(super) struct Kind {
     /// The name of the function.
     function: &'static str,
-    /// What errors call an object.
+    /// The word for an object in errors.
     called: &'static str,
     /// The SQLSTATE of an object that is not there.
     state: &'static str,

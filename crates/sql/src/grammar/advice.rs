@@ -30,7 +30,7 @@ pub(crate) enum Asked {
 /// Reads one of the statements, if the next one is one.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Errors in it.
 pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
     let words = (word(parser, 0), word(parser, 1));
     let (Some(first), second) = (words.0.as_deref(), words.1.as_deref()) else {

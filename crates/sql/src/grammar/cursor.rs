@@ -11,7 +11,7 @@ const NOWHERE: &str = "moved over";
 /// Reads a FETCH or a MOVE.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Errors in it.
 pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
     let Token::Word(word) = parser.peek_token().token else {
         return Ok(None);
