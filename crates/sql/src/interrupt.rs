@@ -36,7 +36,8 @@ impl Requests {
         apart(|| self.watched(plan))
     }
 
-    /// The same for a text, which takes no while to read if it is short.
+    /// Parses a text, unless somebody wants the statement to end; a long one beside the threads of
+    /// the runtime.
     pub(crate) fn parsing<T>(&self, text: &str, parse: impl FnOnce() -> T) -> T {
         match text.len() > SHORT {
             true => self.planning(parse),
