@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
-use crate::grammar::{self, Asked};
+use crate::grammar::{self, OwnStatement, Tree};
 use crate::names::fold;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
@@ -24,7 +24,7 @@ pub(crate) const NESTING: usize = 400;
 /// One parsed SQL statement. It can be run by any session, any number of times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    pub(crate) ast: Arc<Ast>,
+    tree: Arc<Tree>,
     text: Arc<str>,
     /// Whether walks over it need more room than some threads have: see [`Statement::walked`].
     deep: bool,
@@ -45,6 +45,19 @@ impl Statement {
         &self.text
     }
 
+    /// Its tree.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Its tree of sqlparser's grammar; `None` for a statement of our own.
+    pub(crate) fn sql(&self) -> Option<&Ast> {
+        match self.tree() {
+            Tree::Sql(ast) => Some(ast),
+            Tree::Own(_) => None,
+        }
+    }
+
     /// A statement that was part of another.
     pub(crate) fn of(ast: Ast) -> Self {
         let deep = syntax::is_deeper(&ast, SHALLOW);
@@ -54,7 +67,7 @@ impl Statement {
             false => print(),
         };
         Self {
-            ast: Arc::new(ast),
+            tree: Arc::new(Tree::Sql(ast)),
             text: text.into(),
             deep,
         }
@@ -64,7 +77,7 @@ impl Statement {
     pub(crate) fn with(&self, ast: Ast) -> Self {
         Self {
             deep: self.deep || syntax::is_deeper(&ast, SHALLOW),
-            ast: Arc::new(ast),
+            tree: Arc::new(Tree::Sql(ast)),
             text: Arc::clone(&self.text),
         }
     }
@@ -74,17 +87,19 @@ impl Statement {
         self.deep
     }
 
-    /// Walks over its syntax tree where there is room.
-    pub(crate) fn walked<T: Send>(&self, walk: impl FnOnce(&Ast) -> T + Send) -> T {
-        match self.deep {
-            true => stack::on_great_stack(|| walk(&self.ast)),
-            false => walk(&self.ast),
-        }
+    /// Walks over its tree of sqlparser's grammar where there is room; `None` for a statement of
+    /// our own, which has no expressions.
+    pub(crate) fn walked<T: Send>(&self, walk: impl FnOnce(&Ast) -> T + Send) -> Option<T> {
+        let ast = self.sql()?;
+        Some(match self.deep {
+            true => stack::on_great_stack(|| walk(ast)),
+            false => walk(ast),
+        })
     }
 
     /// What it forgets of statements that were prepared: DEALLOCATE and DISCARD ALL.
     pub fn forgets(&self) -> Option<Forgets> {
-        match self.ast.as_ref() {
+        match self.sql()? {
             Ast::Deallocate { name, .. } => Some(match fold(name) {
                 all if all == "all" => Forgets::All,
                 name => Forgets::Named(name),
@@ -98,20 +113,25 @@ impl Statement {
 
     /// Whether it may work for long without waiting, as definitions do.
     pub(crate) fn works_for_long(&self) -> bool {
-        matches!(
-            self.ast.as_ref(),
-            Ast::CreateTable(_)
-                | Ast::CreateIndex(_)
-                | Ast::AlterTable(_)
-                | Ast::Analyze { .. }
-                | Ast::Vacuum { .. }
-                | Ast::Call(_)
-        )
+        match self.tree() {
+            Tree::Own(_) => true,
+            Tree::Sql(ast) => matches!(
+                ast,
+                Ast::CreateTable(_)
+                    | Ast::CreateIndex(_)
+                    | Ast::AlterTable(_)
+                    | Ast::Analyze { .. }
+                    | Ast::Vacuum { .. }
+            ),
+        }
     }
 
     /// What clients are told that its rows are of, as in `SELECT 5`.
     pub(crate) fn verb(&self) -> &'static str {
-        match self.main() {
+        let Some(main) = self.main() else {
+            return "SELECT";
+        };
+        match main {
             Ast::Insert(_) => "INSERT",
             Ast::Update(_) => "UPDATE",
             Ast::Delete(_) => "DELETE",
@@ -129,43 +149,35 @@ impl Statement {
     }
 
     /// The statement itself, or the one that stands behind its WITH.
-    fn main(&self) -> &Ast {
-        match self.ast.as_ref() {
-            Ast::Query(query) => changing(query).unwrap_or(&self.ast),
-            other => other,
+    fn main(&self) -> Option<&Ast> {
+        match self.sql()? {
+            ast @ Ast::Query(query) => Some(changing(query).unwrap_or(ast)),
+            other => Some(other),
         }
     }
 
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
-        if let Some(asked) = Asked::in_statement(&self.ast) {
-            return asked.returns_rows();
-        }
-        if let Ast::Fetch { into, .. } = self.ast.as_ref() {
-            return grammar::gives_rows(into.as_ref());
-        }
-        let returning = match self.main() {
+        let Some(main) = self.main() else {
+            return matches!(self.tree(), Tree::Own(OwnStatement::Advice(asked)) if asked.returns_rows());
+        };
+        match main {
+            Ast::Fetch { into, .. } => grammar::gives_rows(into.as_ref()),
             Ast::Insert(insert) => insert.returning.is_some(),
             Ast::Update(update) => update.returning.is_some(),
             Ast::Delete(delete) => delete.returning.is_some(),
-            _ => false,
-        };
-        if returning {
-            return true;
-        }
-        matches!(
-            self.main(),
             Ast::Query(_)
-                | Ast::Explain { .. }
-                | Ast::ExplainTable { .. }
-                | Ast::ShowTables { .. }
-                | Ast::ShowVariable { .. }
-                | Ast::ShowVariables { .. }
-                | Ast::ShowColumns { .. }
-                | Ast::ShowSchemas { .. }
-                | Ast::ShowViews { .. }
-        )
+            | Ast::Explain { .. }
+            | Ast::ExplainTable { .. }
+            | Ast::ShowTables { .. }
+            | Ast::ShowVariable { .. }
+            | Ast::ShowVariables { .. }
+            | Ast::ShowColumns { .. }
+            | Ast::ShowSchemas { .. }
+            | Ast::ShowViews { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -241,7 +253,7 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
     stack::on_great_stack(move || {
         let mut statements = parsed(&mut with(NESTING, tokens), sql, &clauses)?;
         for statement in &mut statements {
-            if let Some(ast) = Arc::get_mut(&mut statement.ast) {
+            if let Some(Tree::Sql(ast)) = Arc::get_mut(&mut statement.tree) {
                 syntax::balance(ast)?;
                 statement.deep = syntax::is_deeper(ast, SHALLOW);
             }
@@ -265,9 +277,9 @@ fn parsed(
             return Ok(statements);
         }
         let start = places.offset(first.span.start);
-        let own = grammar::parse(parser).transpose();
-        let mut ast = own
-            .unwrap_or_else(|| parser.parse_statement())
+        let read = grammar::parse(parser).transpose();
+        let mut tree = read
+            .unwrap_or_else(|| parser.parse_statement().map(Tree::Sql))
             .map_err(|error| syntax_error(&error))?;
         let next = parser.peek_token();
         let end = match &next.token {
@@ -285,15 +297,19 @@ fn parsed(
             }
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
-        dialect::mark(&mut ast, clauses, first.span.start, behind)?;
-        dialect::shorten(&mut ast);
-        dialect::into_table(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim();
-        dialect::keep_text(&mut ast, text);
+        let mut deep = false;
+        if let Tree::Sql(ast) = &mut tree {
+            dialect::mark(ast, clauses, first.span.start, behind)?;
+            dialect::shorten(ast);
+            dialect::into_table(ast);
+            dialect::keep_text(ast, text);
+            deep = syntax::is_deeper(ast, SHALLOW);
+        }
         statements.push(Statement {
             text: text.into(),
-            deep: syntax::is_deeper(&ast, SHALLOW),
-            ast: Arc::new(ast),
+            deep,
+            tree: Arc::new(tree),
         });
     }
 }
@@ -323,7 +339,7 @@ impl KnownTexts {
             return Ok(known.clone());
         }
         let statements = parse(sql)?;
-        let is_query = |statement: &Statement| matches!(*statement.ast, Ast::Query(_));
+        let is_query = |statement: &Statement| matches!(statement.sql(), Some(Ast::Query(_)));
         if sql.len() <= LONG && statements.iter().all(is_query) {
             let mut texts = self.0.lock();
             if texts.bytes + sql.len() > TEXT_BYTES {
@@ -336,14 +352,17 @@ impl KnownTexts {
     }
 }
 
-/// Parses a statement that was made here, such as the query inside a view.
+/// Parses a statement of sqlparser's grammar that was made here, such as the query inside a view.
 ///
 /// # Errors
 /// `42601`.
 pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
-    let mut all = parse_tokens(sql, syntax::tokens(sql)?)?;
-    match (all.pop(), all.is_empty()) {
-        (Some(statement), true) => Ok(Arc::unwrap_or_clone(statement.ast)),
+    let mut all = parse(sql)?;
+    match (
+        all.pop().map(|one| Arc::unwrap_or_clone(one.tree)),
+        all.is_empty(),
+    ) {
+        (Some(Tree::Sql(ast)), true) => Ok(ast),
         _ => Err(Error::new("42601", "expected exactly one statement")),
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_model::{HALF_LIFE, QUERIES, Workload, missing};
 use freestone_storage::{RoleId, Snapshot, Table, TableId};
 
@@ -23,16 +22,13 @@ use crate::session::{Outcome, Session};
 /// Why there may be too few.
 const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";
 
-/// Runs a statement of the advisor's; `None` for any other.
+/// Runs a statement of the advisor's.
 ///
 /// # Errors
 /// `42P01` for an unknown table, `42704` for advice that was not given, `55000` for advice
 /// that was replaced, `25001` inside a transaction; those of the statements that are
 /// applied.
-pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
-    let Some(asked) = Asked::in_statement(ast) else {
-        return Ok(None);
-    };
+pub(crate) async fn run(session: &Session, asked: &Asked) -> Result<Outcome> {
     let database = session.database();
     let record = database.record();
     let snapshot = database.store().snapshot();
@@ -46,7 +42,7 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
         }
     }
     record.settle(snapshot.catalog());
-    Ok(Some(match asked {
+    Ok(match asked {
         Asked::Everything => {
             let advised = |table: &(Name, Arc<Table>)| {
                 let workload = record.workload(table.1.id);
@@ -58,23 +54,23 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             advise(session, &tables, &none)?
         }
         Asked::Table(text) => {
-            let name = named(&text)?;
+            let name = named(text)?;
             let table = table_of(&snapshot, &name)?;
             let workload = record.workload(table.id);
             advise(session, &[((name, table), workload)], "")?
         }
         Asked::Queries(queries) => {
-            let planned = planned(session, &snapshot, &queries).await?;
+            let planned = planned(session, &snapshot, queries).await?;
             advise(session, &planned, "the queries read no table")?
         }
-        Asked::Pilot(number) => pilot::run(session, &given(record, number)?)?,
-        Asked::Apply(number) => exchange::apply(session, &given(record, number)?).await?,
-        Asked::Undo(number) => exchange::undo(session, &given(record, number)?).await?,
+        Asked::Pilot(number) => pilot::run(session, &given(record, *number)?)?,
+        Asked::Apply(number) => exchange::apply(session, &given(record, *number)?).await?,
+        Asked::Undo(number) => exchange::undo(session, &given(record, *number)?).await?,
         Asked::Reset => {
             record.reset(snapshot.catalog());
             Outcome::done("RESET WORKLOAD")
         }
-    }))
+    })
 }
 
 /// The columns of what a statement of the advisor's answers.

@@ -34,6 +34,10 @@ use text::{TextFormat, spooled};
 pub(crate) use options::CopyOptions;
 pub use stream::{CopyStream, Incoming, Lines, Outgoing};
 
+fn no_copy() -> Error {
+    Error::internal("not a COPY")
+}
+
 /// Runs a COPY statement.
 ///
 /// # Errors
@@ -48,7 +52,7 @@ pub(crate) async fn run(run: &Run<'_>, ast: &Ast) -> Result<Outcome> {
         values: _,
     } = ast
     else {
-        return Err(Error::internal("not a COPY"));
+        return Err(no_copy());
     };
     let CopyTarget::File { filename } = target else {
         return Err(

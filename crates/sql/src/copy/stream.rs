@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{Converted, TextFormat, disk, lines};
-use super::{CopyOptions, table_to_fill};
+use super::{CopyOptions, no_copy, table_to_fill};
 use crate::error::{Error, Result};
 use crate::names::{fold, table_name};
 use crate::run::Run;
@@ -83,13 +83,13 @@ impl CopyStream {
     /// # Errors
     /// `0A000` and `22023` for options that a stream has not.
     pub fn of(statement: &Statement) -> Result<Option<CopyStream>> {
-        let Ast::Copy {
+        let Some(Ast::Copy {
             to,
             target,
             options,
             legacy_options,
             ..
-        } = statement.ast.as_ref()
+        }) = statement.sql()
         else {
             return Ok(None);
         };
@@ -124,7 +124,8 @@ impl CopyStream {
     /// # Errors
     /// `42703`, `42501` and those of names that are not there.
     pub fn kinds(&self, session: &Session) -> Result<Vec<Field>> {
-        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
+        let ast = self.statement.sql().ok_or_else(no_copy)?;
+        let ast = session.in_path(session.own_tables(ast)?)?;
         let Ast::Copy {
             source:
                 CopySource::Table {
@@ -161,14 +162,16 @@ impl CopyStream {
     /// Those of names that are not there.
     pub fn columns(&self, session: &Session) -> Result<usize> {
         // A query may be deep.
-        let Ast::Copy {
-            source: CopySource::Table { .. },
-            ..
-        } = self.statement.ast.as_ref()
+        let Some(
+            ast @ Ast::Copy {
+                source: CopySource::Table { .. },
+                ..
+            },
+        ) = self.statement.sql()
         else {
             return Ok(0);
         };
-        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
+        let ast = session.in_path(session.own_tables(ast)?)?;
         let Ast::Copy { source, .. } = ast.as_ref() else {
             return Ok(0);
         };
@@ -214,11 +217,11 @@ impl CopyStream {
         let query = self.statement.walked(|ast| {
             let ast = session.own_tables(ast)?;
             let Ast::Copy { source, .. } = ast.as_ref() else {
-                return Err(Error::internal("not a COPY"));
+                return Err(no_copy());
             };
             super::query_of(&Run::planning(session)?, source)
         });
-        let query = self.statement.with(query?);
+        let query = self.statement.with(query.ok_or_else(no_copy)??);
         let Outcome::Rows(rows) = session.run(&query).await? else {
             return Err(Error::internal("a query without rows"));
         };
@@ -257,7 +260,7 @@ impl Incoming {
         let file = self.file.into_inner();
         let file = file.map_err(|error| disk(error.error()))?;
         let path = file.path().to_string_lossy().into_owned();
-        let mut ast = self.stream.statement.ast.as_ref().clone();
+        let mut ast = self.stream.statement.sql().ok_or_else(no_copy)?.clone();
         if let Ast::Copy {
             target,
             options,

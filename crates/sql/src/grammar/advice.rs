@@ -1,15 +1,11 @@
 //! ADVISE, PILOT, APPLY and UNDO ADVICE, RESET WORKLOAD: statements that no parser knows.
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use serde::{Deserialize, Serialize};
-
-use super::stand_in::StandIn;
 
 /// A statement of the advisor's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Asked {
     /// Of all tables, by their recorded workloads.
     Everything,
@@ -31,7 +27,7 @@ pub(crate) enum Asked {
 ///
 /// # Errors
 /// Errors in it.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
+pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Option<Asked>, ParserError> {
     let words = (word(parser, 0), word(parser, 1));
     let (Some(first), second) = (words.0.as_deref(), words.1.as_deref()) else {
         return Ok(None);
@@ -59,7 +55,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError>
         }
         _ => return Ok(None),
     };
-    asked.in_tree().map(Some)
+    Ok(Some(asked))
 }
 
 fn advise(parser: &mut Parser<'_>) -> Result<Asked, ParserError> {
@@ -91,19 +87,7 @@ fn word(parser: &Parser<'_>, distance: usize) -> Option<String> {
     }
 }
 
-impl StandIn for Asked {
-    const PROCEDURE: &'static str = "advise it";
-}
-
 impl Asked {
-    /// The statement that a tree is, if it is one of them.
-    pub(crate) fn in_statement(ast: &Ast) -> Option<Self> {
-        match ast {
-            Ast::Call(call) => Self::of(call),
-            _ => None,
-        }
-    }
-
     /// Whether it answers with rows.
     pub(crate) fn returns_rows(&self) -> bool {
         !matches!(self, Self::Apply(_) | Self::Undo(_) | Self::Reset)
@@ -113,12 +97,16 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::{OwnStatement, Tree};
     use crate::statement::parse;
 
     fn asked(sql: &str) -> Option<Asked> {
         let parsed = parse(sql).unwrap();
         assert_eq!(parsed.len(), 1, "{sql}");
-        Asked::in_statement(&parsed[0].ast)
+        match parsed[0].tree() {
+            Tree::Own(OwnStatement::Advice(asked)) => Some(asked.clone()),
+            _ => None,
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Statements that sqlparser's grammar does not know, or not in all their forms.
 //!
-//! [`parse`] reads them before its parser is asked. FETCH becomes a tree of the parser's own; any
-//! other stands in the tree as a CALL of a procedure that no user can name (`stand_in`), and is
-//! found there again by its kind:
+//! [`parse`] reads them before its parser is asked. FETCH, MOVE and a few others become trees of
+//! sqlparser's; all others are statements of our own, [`OwnStatement`]:
 //!
 //! | module | statements | kind |
 //! |---|---|---|
@@ -22,38 +21,57 @@ mod grant;
 mod printed;
 mod roles;
 mod roles_syntax;
-mod stand_in;
 mod utility;
 
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 
+use self::define::Definition;
 use crate::routine;
 
 pub(crate) use advice::Asked;
 pub(crate) use cursor::gives_rows;
 pub(crate) use printed::printed;
 pub(crate) use roles::{Kind, On, RoleName, RoleOption, RoleStatement};
-pub(crate) use stand_in::StandIn;
 pub(crate) use utility::Utility;
+
+/// The tree of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Tree {
+    /// Of sqlparser's grammar.
+    Sql(Ast),
+    /// Of ours.
+    Own(OwnStatement),
+}
+
+/// A statement of our own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OwnStatement {
+    Advice(Asked),
+    Role(RoleStatement),
+    Definition(Definition),
+    Utility(Utility),
+}
 
 /// Reads one of the statements, if the next one is one.
 ///
 /// # Errors
 /// Errors in it.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
-    let readers = [
-        advice::parse,
-        roles_syntax::parse,
-        define::parse,
-        cursor::parse,
-        routine::parse,
-        utility::parse,
-    ];
-    for read in readers {
-        if let Some(statement) = read(parser)? {
-            return Ok(Some(statement));
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Tree>, ParserError> {
+    let own = |own| Ok(Some(Tree::Own(own)));
+    if let Some(asked) = advice::parse(parser)? {
+        return own(OwnStatement::Advice(asked));
+    }
+    if let Some(statement) = roles_syntax::parse(parser)? {
+        return own(OwnStatement::Role(statement));
+    }
+    if let Some(definition) = define::parse(parser)? {
+        return own(OwnStatement::Definition(definition));
+    }
+    for read in [cursor::parse, routine::parse] {
+        if let Some(ast) = read(parser)? {
+            return Ok(Some(Tree::Sql(ast)));
         }
     }
-    Ok(None)
+    utility::parse(parser)
 }

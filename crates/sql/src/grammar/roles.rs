@@ -1,11 +1,7 @@
 //! Statements about roles and rights.
 
-use serde::{Deserialize, Serialize};
-
-use super::stand_in::StandIn;
-
 /// A role as a statement names it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RoleName {
     Named(String),
     /// CURRENT_USER or CURRENT_ROLE.
@@ -17,7 +13,7 @@ pub(crate) enum RoleName {
 }
 
 /// What CREATE ROLE and ALTER ROLE say of a role.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RoleOption {
     Login(bool),
     Superuser(bool),
@@ -35,7 +31,7 @@ pub(crate) enum RoleOption {
 }
 
 /// Kinds of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Table,
     View,
@@ -45,7 +41,7 @@ pub(crate) enum Kind {
 }
 
 /// Objects that are granted on; names are as in SQL.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum On {
     Named(Kind, Vec<String>),
     /// All tables and views, or all sequences, of schemas.
@@ -53,7 +49,7 @@ pub(crate) enum On {
 }
 
 /// A statement about roles or rights.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RoleStatement {
     Create {
         name: RoleName,
@@ -118,8 +114,4 @@ pub(crate) enum RoleStatement {
     ResetSession,
     /// What is understood and refused.
     Unsupported(String),
-}
-
-impl StandIn for RoleStatement {
-    const PROCEDURE: &'static str = "grant it";
 }

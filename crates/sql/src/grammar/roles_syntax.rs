@@ -1,12 +1,11 @@
 //! CREATE, ALTER and DROP ROLE, SET ROLE and what belongs to it, read.
 
-use datafusion::sql::sqlparser::ast::{Ident, Statement as Ast};
+use datafusion::sql::sqlparser::ast::Ident;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::grant;
 use super::roles::{Kind, RoleName, RoleOption, RoleStatement};
-use super::stand_in::StandIn;
 use crate::names::fold;
 
 pub(super) type Read<T> = Result<T, ParserError>;
@@ -15,7 +14,7 @@ pub(super) type Read<T> = Result<T, ParserError>;
 ///
 /// # Errors
 /// Syntax errors of the statement.
-pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<RoleStatement>> {
     let known = [
         "CREATE", "ALTER", "DROP", "REASSIGN", "GRANT", "REVOKE", "SET", "RESET",
     ];
@@ -84,7 +83,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         _ => return Ok(None),
     };
-    statement.in_tree().map(Some)
+    Ok(Some(statement))
 }
 
 fn create(parser: &mut Parser<'_>, user: bool) -> Read<RoleStatement> {

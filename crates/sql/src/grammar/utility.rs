@@ -19,15 +19,14 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use serde::{Deserialize, Serialize};
 
-use super::stand_in::StandIn;
+use super::{OwnStatement, Tree};
 use crate::names::fold;
 
 type Read<T> = Result<T, ParserError>;
 
 /// A statement that the grammar has no tree for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Utility {
     /// REINDEX of a kind of thing, and its name.
     Reindex {
@@ -62,10 +61,6 @@ pub(crate) enum Utility {
     Checkpoint,
     /// What is understood and refused.
     Unsupported(String),
-}
-
-impl StandIn for Utility {
-    const PROCEDURE: &'static str = "utility statement";
 }
 
 /// Kinds of things that there are none of, by their words.
@@ -179,10 +174,11 @@ fn language_of(parser: &mut Parser<'_>) -> Read<Option<String>> {
 ///
 /// # Errors
 /// Those of the grammar.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Tree>> {
     let Some(first) = word(parser, 0) else {
         return Ok(None);
     };
+    let sql = |ast| Ok(Some(Tree::Sql(ast)));
     let utility = match first.as_str() {
         "ABORT" => {
             skip(parser, 1);
@@ -191,10 +187,10 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             if !chain {
                 takes(parser, &["AND", "NO", "CHAIN"]);
             }
-            return Ok(Some(Ast::Rollback {
+            return sql(Ast::Rollback {
                 chain,
                 savepoint: None,
-            }));
+            });
         }
         "DROP" if are(parser, 1, &["INDEX", "CONCURRENTLY"]) => {
             skip(parser, 3);
@@ -202,7 +198,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
             let cascade = takes(parser, &["CASCADE"]);
             let restrict = !cascade && takes(parser, &["RESTRICT"]);
-            return Ok(Some(Ast::Drop {
+            return sql(Ast::Drop {
                 object_type: ObjectType::Index,
                 if_exists,
                 names,
@@ -211,7 +207,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 purge: false,
                 temporary: false,
                 table: None,
-            }));
+            });
         }
         "DO" => {
             skip(parser, 1);
@@ -243,7 +239,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 false => takes(parser, &["WORK"]).then_some(BeginTransactionKind::Work),
             };
             let (modes, deferrable) = modes(parser)?;
-            return Ok(Some(Ast::StartTransaction {
+            return sql(Ast::StartTransaction {
                 modes,
                 begin,
                 transaction,
@@ -254,7 +250,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 statements: Vec::new(),
                 exception: None,
                 has_end_keyword: false,
-            }));
+            });
         }
         "SET" if let Some(words) = schema_words(parser) => {
             let scope = if are(parser, 1, &["LOCAL"]) {
@@ -265,7 +261,8 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             skip(parser, words);
             let schema = parser.next_token().token;
             let text = format!("SET {scope}search_path = {schema}");
-            return Ok(Parser::parse_sql(&PostgreSqlDialect {}, &text)?.pop());
+            let set = Parser::parse_sql(&PostgreSqlDialect {}, &text)?.pop();
+            return Ok(set.map(Tree::Sql));
         }
         "SET" => {
             let session = are(
@@ -307,11 +304,11 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         "RESET" if are(parser, 1, &["TIME", "ZONE"]) => {
             skip(parser, 3);
-            return Ok(Some(reset("timezone")));
+            return sql(reset("timezone"));
         }
         "RESET" if are(parser, 1, &["TRANSACTION", "ISOLATION", "LEVEL"]) => {
             skip(parser, 4);
-            return Ok(Some(reset("transaction_isolation")));
+            return sql(reset("transaction_isolation"));
         }
         "CHECKPOINT" => {
             skip(parser, 1);
@@ -364,9 +361,8 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             };
             if kind[0] == "ROUTINE" {
                 rest(parser);
-                return Utility::Unsupported("DROP ROUTINE".to_owned())
-                    .in_tree()
-                    .map(Some);
+                let what = Utility::Unsupported("DROP ROUTINE".to_owned());
+                return Ok(Some(Tree::Own(OwnStatement::Utility(what))));
             }
             skip(parser, kind.len() + 1);
             let if_exists = takes(parser, &["IF", "EXISTS"]);
@@ -398,7 +394,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             Utility::Unsupported(what)
         }
     };
-    utility.in_tree().map(Some)
+    Ok(Some(Tree::Own(OwnStatement::Utility(utility))))
 }
 
 /// How many words stand before the name of SET SCHEMA 's'; `None` for another statement.
@@ -457,15 +453,13 @@ fn modes(parser: &mut Parser<'_>) -> Read<(Vec<TransactionMode>, Option<bool>)> 
 
 #[cfg(test)]
 mod tests {
-    use datafusion::sql::sqlparser::ast::Statement as Ast;
-
     use super::Utility;
-    use crate::grammar::StandIn;
-    use crate::statement::parse_one;
+    use crate::grammar::{OwnStatement, Tree};
+    use crate::statement::parse;
 
     fn read(text: &str) -> Utility {
-        match parse_one(text) {
-            Ok(Ast::Call(call)) => Utility::of(&call).unwrap(),
+        match parse(text).unwrap()[0].tree() {
+            Tree::Own(OwnStatement::Utility(utility)) => utility.clone(),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -535,7 +529,7 @@ mod tests {
             "SET TRANSACTION",
             "REINDEX t",
         ] {
-            assert_eq!(parse_one(text).unwrap_err().sqlstate, "42601", "{text}");
+            assert_eq!(parse(text).unwrap_err().sqlstate, "42601", "{text}");
         }
     }
 }

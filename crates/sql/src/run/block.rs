@@ -9,7 +9,6 @@ use futures::TryStreamExt;
 
 use super::transaction::{ATTEMPTS, pause};
 use crate::error::{Error, Result};
-use crate::grammar::{StandIn, Utility};
 use crate::routine::block::{Block, Level, Step, parse};
 use crate::session::{Notice, Outcome, Session};
 
@@ -18,20 +17,14 @@ const FINAL: &str = "57014";
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
-/// Carries out such a statement; `None` for any other.
+/// Carries out a block in a language, by default PL/pgSQL.
 ///
 /// # Errors
 /// Those of reading the block, and those of its steps. A block that fails changes nothing.
-pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
-    let Ast::Call(call) = ast else {
-        return Ok(None);
-    };
-    let Some(Utility::Do { language, body }) = Utility::of(call) else {
-        return Ok(None);
-    };
+pub(super) async fn run(session: &Session, language: Option<&str>, body: &str) -> Result<Outcome> {
     session.transaction().running()?;
-    let read = match language.as_deref() {
-        None | Some("plpgsql") => parse(&body),
+    let read = match language {
+        None | Some("plpgsql") => parse(body),
         Some(other) => Err(Error::unsupported(format!(
             "language \"{other}\" does not support inline code execution"
         ))),
@@ -50,7 +43,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             session.fail();
         }
         done?;
-        return Ok(Some(Outcome::done("DO")));
+        return Ok(Outcome::done("DO"));
     }
     for attempt in 1.. {
         match transaction(session, &block).await {
@@ -61,7 +54,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             }
         }
     }
-    Ok(Some(Outcome::done("DO")))
+    Ok(Outcome::done("DO"))
 }
 
 /// Runs a block as a transaction of its own.
@@ -156,12 +149,14 @@ async fn one(session: &Session, step: &Step, depth: usize) -> Result<()> {
 async fn statement(session: &Session, text: &str, rows_are_dropped: bool) -> Result<()> {
     for statement in session.parse(text).map_err(Error::placeless)? {
         if matches!(
-            statement.ast.as_ref(),
-            Ast::StartTransaction { .. }
-                | Ast::Commit { .. }
-                | Ast::Rollback { .. }
-                | Ast::Savepoint { .. }
-                | Ast::ReleaseSavepoint { .. }
+            statement.sql(),
+            Some(
+                Ast::StartTransaction { .. }
+                    | Ast::Commit { .. }
+                    | Ast::Rollback { .. }
+                    | Ast::Savepoint { .. }
+                    | Ast::ReleaseSavepoint { .. }
+            )
         ) {
             let message = "transactions do not begin or end in a block";
             return Err(Error::unsupported(message));

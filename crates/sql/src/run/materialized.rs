@@ -20,6 +20,7 @@ use freestone_storage::{Materialized, NewBlock, Table, ViewQuery};
 use super::Run;
 use super::change::stored_in;
 use super::redeclare::written;
+use super::transaction::Task;
 use super::view::{reads_of, refuse_files, view_sql};
 use crate::advisor::Watching;
 use crate::dialect::without_data;
@@ -28,7 +29,7 @@ use crate::front;
 use crate::ingest;
 use crate::names::{Name, quoted, table_name};
 use crate::session::Outcome;
-use crate::statement::parse_one;
+use crate::statement::{parse, parse_one};
 
 impl Run<'_> {
     pub(super) async fn create_materialized(&self, view: &CreateView) -> Result<Outcome> {
@@ -180,7 +181,10 @@ impl Run<'_> {
         }
         let exists = if if_exists { "IF EXISTS " } else { "" };
         let text = format!("ALTER TABLE {exists}{} {change}", written(name));
-        Box::pin(self.by_kind(&parse_one(&text)?)).await?;
+        for statement in parse(&text)? {
+            let task = Task::of(statement.tree());
+            Box::pin(self.dispatch(task)).await?;
+        }
         Ok(Outcome::done("ALTER MATERIALIZED VIEW"))
     }
 }

@@ -81,11 +81,12 @@ use parking_lot::Mutex;
 
 use self::changes::Touched;
 use self::locking::locks;
+use self::transaction::Task;
 use crate::copy;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
 use crate::grammar::define::Definition;
-use crate::grammar::{RoleStatement, StandIn, Utility};
+use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::{INFORMATION_SCHEMA, Name, fold};
 use crate::plan::files::open_all;
 use crate::plan::given::Given;
@@ -139,26 +140,44 @@ pub(crate) struct Run<'a> {
 /// # Errors
 /// Whatever is wrong with it; nothing has changed then.
 pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
+    let ast = match statement.tree() {
+        Tree::Sql(ast) => ast,
+        Tree::Own(own) => {
+            let outcome = Box::pin(of_our_own(session, own)).await?;
+            return Ok(outcome.tagged_as_written(statement.text()));
+        }
+    };
     if let Some(outcome) = Box::pin(prepare::run(session, statement)).await? {
         return Ok(outcome);
     }
-    if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
-        return Ok(outcome);
-    }
-    if let Some(outcome) = Box::pin(schema::create(session, &statement.ast)).await? {
-        return Ok(outcome);
-    }
-    if let Some(outcome) = Box::pin(block::run(session, &statement.ast)).await? {
-        return Ok(outcome);
-    }
-    let pivoted = Box::pin(session.with_pivots(statement)).await?;
+    let pivoted = Box::pin(session.with_pivots(ast, statement.text())).await?;
     let ast = session.in_path(session.own_tables(&pivoted)?)?;
-    let outcome = Box::pin(transaction::run(session, &ast, None)).await?;
+    let outcome = Box::pin(transaction::run(session, Task::Sql(&ast), None)).await?;
     if let Ast::Declare { stmts } = ast.as_ref() {
         let names = stmts.iter().flat_map(|one| &one.names);
         names.for_each(|name| session.cursors().tell(&fold(name), statement.text()));
     }
     Ok(outcome.tagged_as_written(statement.text()))
+}
+
+/// Runs a statement of our own.
+///
+/// # Errors
+/// As [`statement`].
+async fn of_our_own(session: &Session, own: &OwnStatement) -> Result<Outcome> {
+    match own {
+        OwnStatement::Advice(asked) => crate::advisor::run(session, asked).await,
+        OwnStatement::Definition(Definition::CreateSchema { head, elements }) => {
+            schema::create(session, head, elements).await
+        }
+        OwnStatement::Utility(Utility::Do { language, body }) => {
+            block::run(session, language.as_deref(), body).await
+        }
+        OwnStatement::Definition(_) | OwnStatement::Role(_) | OwnStatement::Utility(_) => {
+            let own = session.own_in_path(own)?;
+            transaction::run(session, Task::Own(&own), None).await
+        }
+    }
 }
 
 /// Runs a statement whose rows are found by keys.
@@ -170,7 +189,9 @@ pub(crate) async fn keyed(
     statement: &Statement,
     keys: &KnownKeys<'_>,
 ) -> Result<Outcome> {
-    transaction::run(session, &statement.ast, Some(keys)).await
+    let ast = statement.sql();
+    let ast = ast.ok_or_else(|| Error::internal("a statement of our own has no keys"))?;
+    transaction::run(session, Task::Sql(ast), Some(keys)).await
 }
 
 impl<'a> Run<'a> {
@@ -236,7 +257,11 @@ impl Run<'_> {
 
     /// Each kind of statement has its future apart, so that none takes the room of the
     /// largest.
-    async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
+    async fn dispatch(&self, task: Task<'_>) -> Result<Outcome> {
+        let ast = match task {
+            Task::Sql(ast) => ast,
+            Task::Own(own) => return self.own_by_kind(own).await,
+        };
         let catalog = self.snapshot.catalog();
         self.rights(catalog).check(catalog, ast)?;
         if self.identity().is_limited() {
@@ -251,6 +276,16 @@ impl Run<'_> {
             return Ok(outcome);
         }
         self.by_kind(ast).await
+    }
+
+    /// A statement of our own; it says for itself which rights it needs.
+    async fn own_by_kind(&self, own: &OwnStatement) -> Result<Outcome> {
+        match own {
+            OwnStatement::Advice(_) => Err(Error::internal("advice is given elsewhere")),
+            OwnStatement::Role(statement) => self.role_statement(statement),
+            OwnStatement::Definition(statement) => Box::pin(self.define(statement)).await,
+            OwnStatement::Utility(utility) => self.utility(utility),
+        }
     }
 
     async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
@@ -297,16 +332,6 @@ impl Run<'_> {
                 representation,
             } => self.create_type(name, representation.as_ref()),
             Ast::AlterType(alter) => Box::pin(self.alter_type(alter)).await,
-            Ast::Call(call) => match (
-                RoleStatement::of(call),
-                Definition::of(call),
-                Utility::of(call),
-            ) {
-                (Some(statement), _, _) => self.role_statement(&statement),
-                (None, Some(statement), _) => Box::pin(self.define(&statement)).await,
-                (None, None, Some(utility)) => self.utility(&utility),
-                (None, None, None) => Err(refused(ast)),
-            },
             Ast::Declare { stmts } => Box::pin(self.declare_cursor(stmts)).await,
             Ast::Fetch {
                 name,

@@ -21,7 +21,9 @@ use crate::statement::Statement;
 /// # Errors
 /// `26000`, `42P05`; those of the statement that is executed.
 pub(super) async fn run(session: &Session, whole: &Statement) -> Result<Option<Outcome>> {
-    let ast = whole.ast.as_ref();
+    let Some(ast) = whole.sql() else {
+        return Ok(None);
+    };
     match ast {
         Ast::Prepare {
             name,

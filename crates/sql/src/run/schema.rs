@@ -14,28 +14,20 @@
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectNamePart, SchemaName, Statement as Ast};
 
 use crate::error::{Error, Result};
-use crate::grammar::StandIn;
-use crate::grammar::define::Definition;
 use crate::names::{fold_part, quoted, schema_name};
 use crate::session::{Outcome, Session};
-use crate::statement::parse_one;
+use crate::statement::{Statement, parse, parse_one};
 
-/// Carries out such a statement; `None` for any other.
+/// Makes a schema by a statement, and what is in it.
 ///
 /// # Errors
 /// `42P15` for elements of another schema; those of the statements. Nothing has changed then.
-pub(super) async fn create(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
-    let Ast::Call(call) = ast else {
-        return Ok(None);
-    };
-    let Some(Definition::CreateSchema { head, elements }) = Definition::of(call) else {
-        return Ok(None);
-    };
+pub(super) async fn create(session: &Session, head: &str, elements: &[String]) -> Result<Outcome> {
     let Ast::CreateSchema {
         schema_name: SchemaName::Simple(name),
         if_not_exists,
         ..
-    } = parse_one(&head)?
+    } = parse_one(head)?
     else {
         return Err(Error::unsupported(
             "CREATE SCHEMA … AUTHORIZATION is not supported",
@@ -51,7 +43,7 @@ pub(super) async fn create(session: &Session, ast: &Ast) -> Result<Option<Outcom
     if alone {
         session.begin_implicit()?;
     }
-    let done = within(session, &schema, &head, &elements).await;
+    let done = within(session, &schema, head, &elements).await;
     if alone {
         if done.is_err() {
             session.fail();
@@ -59,10 +51,10 @@ pub(super) async fn create(session: &Session, ast: &Ast) -> Result<Option<Outcom
         session.end_implicit().await?;
     }
     done?;
-    Ok(Some(Outcome::done("CREATE SCHEMA")))
+    Ok(Outcome::done("CREATE SCHEMA"))
 }
 
-async fn within(session: &Session, schema: &str, head: &str, elements: &[String]) -> Result<()> {
+async fn within(session: &Session, schema: &str, head: &str, elements: &[&str]) -> Result<()> {
     session.execute(head).await?;
     let before = session.client().get("search_path").unwrap_or_default();
     let path = |path: &str| format!("SET LOCAL search_path TO {path}");
@@ -83,15 +75,15 @@ async fn within(session: &Session, schema: &str, head: &str, elements: &[String]
 }
 
 /// The elements in the order in which they are run.
-fn ordered(schema: &str, elements: Vec<String>) -> Result<Vec<String>> {
+fn ordered<'a>(schema: &str, elements: &'a [String]) -> Result<Vec<&'a str>> {
     let mut ranked = Vec::with_capacity(elements.len());
     for element in elements {
-        let ast = parse_one(&element)?;
-        let (rank, name) = match &ast {
-            Ast::CreateSequence { name, .. } => (0, Some(name)),
-            Ast::CreateTable(create) => (1, Some(&create.name)),
-            Ast::CreateView(view) => (2, Some(&view.name)),
-            Ast::CreateIndex(create) => (3, Some(&create.table_name)),
+        let parsed = parse(element)?;
+        let (rank, name) = match parsed.first().and_then(Statement::sql) {
+            Some(Ast::CreateSequence { name, .. }) => (0, Some(name)),
+            Some(Ast::CreateTable(create)) => (1, Some(&create.name)),
+            Some(Ast::CreateView(view)) => (2, Some(&view.name)),
+            Some(Ast::CreateIndex(create)) => (3, Some(&create.table_name)),
             _ => (4, None),
         };
         if let Some(other) = name.and_then(schema_of).filter(|other| other != schema) {
@@ -101,7 +93,7 @@ fn ordered(schema: &str, elements: Vec<String>) -> Result<Vec<String>> {
             );
             return Err(Error::new("42P15", message));
         }
-        ranked.push((rank, element));
+        ranked.push((rank, element.as_str()));
     }
     ranked.sort_by_key(|(rank, _)| *rank);
     Ok(ranked.into_iter().map(|(_, element)| element).collect())

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use datafusion::sql::sqlparser::ast::{Set, Statement as Ast, TransactionModifier};
+use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionModifier};
 use freestone_storage::{CatalogEdit, Snapshot, Stopped, Transaction, Waiting};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
@@ -13,7 +13,7 @@ use super::explain::carries_out;
 use super::locking::locks;
 use super::{NewRow, Run};
 use crate::error::{Error, Result};
-use crate::grammar::{StandIn, Utility};
+use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
@@ -27,10 +27,35 @@ pub(super) const ATTEMPTS: usize = 50;
 /// does not name collides for good.
 const UPSERTS: usize = 4;
 
+/// A statement with the schemas of its names.
+#[derive(Clone, Copy)]
+pub(super) enum Task<'a> {
+    /// One of sqlparser's grammar.
+    Sql(&'a Ast),
+    /// One of our own.
+    Own(&'a OwnStatement),
+}
+
+impl<'a> Task<'a> {
+    pub(super) fn of(tree: &'a Tree) -> Self {
+        match tree {
+            Tree::Sql(ast) => Self::Sql(ast),
+            Tree::Own(own) => Self::Own(own),
+        }
+    }
+
+    fn sql(self) -> Option<&'a Ast> {
+        match self {
+            Self::Sql(ast) => Some(ast),
+            Self::Own(_) => None,
+        }
+    }
+}
+
 /// A statement that is to be run.
 #[derive(Clone, Copy)]
 struct Work<'a> {
-    ast: &'a Ast,
+    task: Task<'a>,
     /// The keys of its rows, if they are known.
     keys: Option<&'a KnownKeys<'a>>,
     /// Whether it changes rows.
@@ -43,7 +68,7 @@ struct Work<'a> {
 /// Those of the statement; nothing has changed then.
 pub(super) async fn run(
     session: &Session,
-    ast: &Ast,
+    task: Task<'_>,
     keys: Option<&KnownKeys<'_>>,
 ) -> Result<Outcome> {
     session.apply_pending();
@@ -51,7 +76,7 @@ pub(super) async fn run(
         // What a statement has set for itself alone.
         session.end_settings(true);
     }
-    let controlled = control(session, ast);
+    let controlled = control(session, task);
     if controlled.is_err() {
         let mut open = session.transaction();
         if open.must_be_idle().is_ok() {
@@ -77,15 +102,18 @@ pub(super) async fn run(
         }
         Control::Other => {}
     }
-    if let Some(row) = NewRow::of(session, ast) {
+    let row = task.sql().and_then(|ast| NewRow::of(session, ast));
+    if let Some(row) = row {
         let outcome = insert_at_once(session, &row, &[]).await?;
         if let Some(outcome) = outcome {
             return Ok(outcome);
         }
     }
     let looks = !matches!(
-        ast,
-        Ast::Set(_) | Ast::Reset(_) | Ast::ShowVariable { .. } | Ast::ShowVariables { .. }
+        task,
+        Task::Sql(
+            Ast::Set(_) | Ast::Reset(_) | Ast::ShowVariable { .. } | Ast::ShowVariables { .. }
+        )
     );
     let (begun, modes) = {
         let mut open = session.transaction();
@@ -95,9 +123,9 @@ pub(super) async fn run(
     session.client().set_present(modes);
     session.numbers().set_read_only(modes.read_only);
     let work = Work {
-        ast,
+        task,
         keys,
-        changes: changes_rows(ast),
+        changes: task.sql().is_some_and(changes_rows),
     };
     if let Some(snapshot) = begun {
         let mut inside = Inside {
@@ -139,7 +167,7 @@ async fn within(session: &Session, work: Work<'_>, mut snapshot: Snapshot) -> Re
     };
     loop {
         let run = Run::new(session, snapshot, None).with_keys(work.keys);
-        let outcome = run.dispatch(work.ast).await;
+        let outcome = run.dispatch(work.task).await;
         let (Some(before), Err(error)) = (&before, &outcome) else {
             return outcome;
         };
@@ -192,7 +220,7 @@ pub(super) async fn pause(attempt: usize) {
 
 /// Whether a statement that failed may succeed on what others have committed.
 fn worth_again(error: &Error, work: Work<'_>, attempt: usize) -> bool {
-    let upsert = matches!(work.ast, Ast::Insert(insert) if insert.on.is_some());
+    let upsert = matches!(work.task, Task::Sql(Ast::Insert(insert)) if insert.on.is_some());
     match error.sqlstate.as_str() {
         "40001" => work.changes && attempt < ATTEMPTS,
         // Another transaction may have taken the key after it was looked for.
@@ -218,20 +246,24 @@ impl Drop for Inside<'_> {
 /// Runs a statement as a transaction of its own; `stopped` is why it could not lock a row.
 async fn alone(
     session: &Session,
-    Work { ast, keys, changes }: Work<'_>,
+    Work {
+        task,
+        keys,
+        changes,
+    }: Work<'_>,
     stopped: &mut Option<Stopped>,
 ) -> Result<Outcome> {
     let store = session.database().store();
     if !changes {
         let run = Run::new(session, store.snapshot(), None).with_keys(keys);
-        return run.dispatch(ast).await;
+        return run.dispatch(task).await;
     }
     let mut own = store.begin()?;
     if session.modes().is_serializable() {
         own.make_serializable();
     }
     let run = Run::new(session, own.snapshot(), Some(own)).with_keys(keys);
-    let outcome = run.dispatch(ast).await;
+    let outcome = run.dispatch(task).await;
     let own = run.own.into_inner();
     match (outcome, own) {
         (Ok(outcome), own) => {
@@ -362,8 +394,19 @@ fn end(session: &Session, committed: bool, chained: Option<Modes>) -> Result<()>
 }
 
 /// Does what a statement about transactions asks, but for the wait of COMMIT.
-fn control(session: &Session, ast: &Ast) -> Result<Control> {
+fn control(session: &Session, task: Task<'_>) -> Result<Control> {
     let mut open = session.transaction();
+    let ast = match task {
+        Task::Sql(ast) => ast,
+        Task::Own(own) => {
+            let tag = match asked_modes(own) {
+                Some((true, asked)) => of_session(session, &mut open, asked)?,
+                Some((false, asked)) => of_transaction(session, &mut open, asked)?,
+                None => return Ok(Control::Other),
+            };
+            return Ok(Control::Done(tag));
+        }
+    };
     let about_transactions = matches!(
         ast,
         Ast::StartTransaction { .. }
@@ -446,63 +489,55 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
             open.release(&fold(name))?;
             "RELEASE"
         }
-        _ => match asked_modes(ast) {
-            Some((true, asked)) => {
-                open.running()?;
-                let modes = session.modes().with(asked);
-                for (given, name) in [
-                    (asked.level.is_some(), "transaction_isolation"),
-                    (asked.read_only.is_some(), "transaction_read_only"),
-                    (asked.deferrable.is_some(), "transaction_deferrable"),
-                ] {
-                    if given {
-                        let name = format!("default_{name}");
-                        session.client().set(&name, modes.shown(&name), false)?;
-                    }
-                }
-                "SET"
-            }
-            Some((false, asked)) => {
-                if matches!(*open, Open::Nothing) {
-                    let text = "SET TRANSACTION can only be used in transaction blocks";
-                    session.notify(Notice::warning("25P01", text));
-                }
-                open.set_modes(asked)?;
-                "SET"
-            }
-            None => return Ok(Control::Other),
-        },
+        _ => return Ok(Control::Other),
     };
     Ok(Control::Done(tag))
 }
 
-/// What SET TRANSACTION, or SET SESSION CHARACTERISTICS if it is true, asks.
-fn asked_modes(ast: &Ast) -> Option<(bool, AskedModes)> {
-    match ast {
-        Ast::Set(Set::SetTransaction {
-            modes,
-            snapshot: None,
-            session,
-        }) => Some((*session, AskedModes::of(modes))),
-        Ast::Call(call) => match Utility::of(call)? {
-            Utility::Modes {
-                session,
-                level,
-                read_only,
-                deferrable,
-            } => {
-                let level = level.as_deref().and_then(Level::named);
-                let asked = AskedModes {
-                    level,
-                    read_only,
-                    deferrable,
-                };
-                Some((session, asked))
-            }
-            _ => None,
-        },
-        _ => None,
+/// Sets the modes of transactions to come.
+fn of_session(session: &Session, open: &mut Open, asked: AskedModes) -> Result<&'static str> {
+    open.running()?;
+    let modes = session.modes().with(asked);
+    for (given, name) in [
+        (asked.level.is_some(), "transaction_isolation"),
+        (asked.read_only.is_some(), "transaction_read_only"),
+        (asked.deferrable.is_some(), "transaction_deferrable"),
+    ] {
+        if given {
+            let name = format!("default_{name}");
+            session.client().set(&name, modes.shown(&name), false)?;
+        }
     }
+    Ok("SET")
+}
+
+/// Sets the modes of the open transaction.
+fn of_transaction(session: &Session, open: &mut Open, asked: AskedModes) -> Result<&'static str> {
+    if matches!(*open, Open::Nothing) {
+        let text = "SET TRANSACTION can only be used in transaction blocks";
+        session.notify(Notice::warning("25P01", text));
+    }
+    open.set_modes(asked)?;
+    Ok("SET")
+}
+
+/// The modes that SET TRANSACTION asks for, or, with true, SET SESSION CHARACTERISTICS.
+fn asked_modes(own: &OwnStatement) -> Option<(bool, AskedModes)> {
+    let OwnStatement::Utility(Utility::Modes {
+        session,
+        level,
+        read_only,
+        deferrable,
+    }) = own
+    else {
+        return None;
+    };
+    let asked = AskedModes {
+        level: level.as_deref().and_then(Level::named),
+        read_only: *read_only,
+        deferrable: *deferrable,
+    };
+    Some((*session, asked))
 }
 
 /// Whether BEGIN says DEFERRABLE or NOT DEFERRABLE: the tree has modes of another database in

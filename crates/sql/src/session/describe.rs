@@ -25,7 +25,7 @@ use self::parts::{
 use super::{Outcome, Prepared, Session, executed};
 use crate::advisor;
 use crate::error::Result;
-use crate::grammar::{Asked, printed};
+use crate::grammar::{OwnStatement, Tree, printed};
 use crate::interrupt::with_room;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::parameter;
@@ -71,7 +71,14 @@ impl Prepared {
     }
 
     async fn described(&self, session: &Session) -> Result<Description> {
-        let pivoted = session.with_pivots(&self.statement).await?;
+        let Some(ast) = self.statement.sql() else {
+            return Ok(Description {
+                parameters: Vec::new(),
+                said: Vec::new(),
+                columns: self.told_by_advice()?,
+            });
+        };
+        let pivoted = session.with_pivots(ast, self.statement.text()).await?;
         let ast = session.in_path(session.own_tables(&pivoted)?)?;
         let ast = ast.as_ref();
         if changes_rows(ast) && session.identity().is_limited() {
@@ -108,7 +115,9 @@ impl Prepared {
                 let name = executed(name).unwrap_or_default();
                 told.columns = session.kept_columns(&name).await?;
             }
-            _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
+            _ if self.statement.returns_rows() => {
+                told.columns = self.answered(session, ast).await?;
+            }
             _ => {}
         }
         let (mut parameters, mut said) = (Vec::new(), Vec::new());
@@ -178,13 +187,19 @@ impl Prepared {
         Box::pin(self.part(session, &main, told)).await
     }
 
+    /// The columns of the advisor's answer, if the statement asks for one.
+    fn told_by_advice(&self) -> Result<Option<SchemaRef>> {
+        match self.statement.tree() {
+            Tree::Own(OwnStatement::Advice(asked)) if asked.returns_rows() => {
+                Ok(Some(advisor::columns(asked)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The columns that a statement answers with that is no query. Nothing is changed or
     /// measured to know them.
-    async fn answered(&self, session: &Session) -> Result<Option<SchemaRef>> {
-        let ast = self.statement.ast.as_ref();
-        if let Some(asked) = Asked::in_statement(ast) {
-            return Ok(Some(advisor::columns(&asked)?));
-        }
+    async fn answered(&self, session: &Session, ast: &Ast) -> Result<Option<SchemaRef>> {
         if let Some(columns) = explain::columns(ast)? {
             return Ok(Some(columns));
         }

@@ -241,7 +241,13 @@ impl Session {
             true => outcome.map(|outcome| self.unlocking(outcome)),
             false => outcome,
         };
-        outcome.map_err(|error| statement.walked(|ast| told(self, Some(ast), error)))
+        outcome.map_err(|error| self.told(statement, error))
+    }
+
+    /// The error of a statement as the session may see it.
+    fn told(&self, statement: &Statement, error: Error) -> Error {
+        let seen = statement.walked(|ast| told(self, Some(ast), error.clone()));
+        seen.unwrap_or(error)
     }
 
     /// Parses and runs all statements of a text and collects their rows.

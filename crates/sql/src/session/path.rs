@@ -22,6 +22,7 @@ use super::targets::{self, Object};
 use super::temporary::PG_TEMP;
 use super::texts::{self, Kind};
 use crate::error::{Error, Result};
+use crate::grammar::{OwnStatement, define};
 use crate::names::{fold_part, meant_schema};
 use crate::plan::relations::path_of;
 use crate::run::Run;
@@ -115,24 +116,45 @@ impl Session {
     /// # Errors
     /// `3F000` if the path has no schema to make something in.
     pub(crate) fn in_path<'a>(&self, ast: Cow<'a, Ast>) -> Result<Cow<'a, Ast>> {
+        let adapted = self.looked(|looked| {
+            let mut ast = ast.as_ref().clone();
+            looked.adapt(&mut ast)?;
+            Ok(ast)
+        })?;
+        Ok(adapted.map_or(ast, Cow::Owned))
+    }
+
+    /// A statement of our own with the schemas of what it makes, changes or drops.
+    ///
+    /// # Errors
+    /// As [`Session::in_path`]; syntax errors of names.
+    pub(crate) fn own_in_path<'a>(&self, own: &'a OwnStatement) -> Result<Cow<'a, OwnStatement>> {
+        if !self.has_own_names() {
+            return Ok(Cow::Borrowed(own));
+        }
+        let mut own = own.clone();
+        self.own_targets(&mut own)?;
+        self.looked(|looked| looked.adapt_own(&mut own))?;
+        Ok(Cow::Owned(own))
+    }
+
+    /// Does something with the path; nothing, if it is the one that every session begins with.
+    fn looked<T>(&self, work: impl FnOnce(&Looked<'_>) -> Result<T>) -> Result<Option<T>> {
         if !self.client().has_path() {
-            return Ok(ast);
+            return Ok(None);
         }
         let Ok(run) = Run::planning(self) else {
-            // It will say itself why it does not run.
-            return Ok(ast);
+            // The statement will say itself why it does not run.
+            return Ok(None);
         };
-        let state = self.statement_state();
-        let Some(path) = path_of(&state, &run.snapshot) else {
-            return Ok(ast);
+        let Some(path) = path_of(&self.statement_state(), &run.snapshot) else {
+            return Ok(None);
         };
         let looked = Looked {
             catalog: run.snapshot.catalog(),
             path: &path,
         };
-        let mut ast = ast.into_owned();
-        looked.adapt(&mut ast)?;
-        Ok(Cow::Owned(ast))
+        work(&looked).map(Some)
     }
 }
 
@@ -213,22 +235,37 @@ impl Looked<'_> {
         Ok(())
     }
 
+    /// Gives a name that a statement changes, drops, locks or tells of its schema.
+    fn target(&self, name: &mut ObjectName, object: Object) {
+        let has: Has = match object {
+            Object::Relation => has_relation,
+            Object::Sequence => has_sequence,
+            Object::Index => has_index,
+            Object::Any => has_any,
+            Object::Function => has_function,
+            Object::Type => has_type,
+        };
+        self.qualify(name, has);
+    }
+
+    fn adapt_own(&self, own: &mut OwnStatement) -> Result<()> {
+        targets::own_renamed(own, &mut |name, object| self.target(name, object))?;
+        let OwnStatement::Definition(definition) = own else {
+            return Ok(());
+        };
+        define::with_types(definition, |name, is_new| match is_new {
+            true => self.make(name),
+            false => {
+                self.qualify(name, has_type);
+                Ok(())
+            }
+        })
+    }
+
     fn adapt(&self, ast: &mut Ast) -> Result<()> {
         self.texts(ast);
         self.types(ast);
-        targets::renamed(ast, &mut |name, object| {
-            self.qualify(
-                name,
-                match object {
-                    Object::Relation => has_relation,
-                    Object::Sequence => has_sequence,
-                    Object::Index => has_index,
-                    Object::Any => has_any,
-                    Object::Function => has_function,
-                    Object::Type => has_type,
-                },
-            );
-        })?;
+        targets::renamed(ast, &mut |name, object| self.target(name, object));
         match ast {
             Ast::Query(query) => {
                 let with = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
@@ -244,13 +281,6 @@ impl Looked<'_> {
                 self.query(&mut view.query);
             }
             Ast::CreateSequence { name, .. } => self.make(name)?,
-            Ast::Call(_) => crate::grammar::define::with_types(ast, |name, is_new| match is_new {
-                true => self.make(name),
-                false => {
-                    self.qualify(name, has_type);
-                    Ok(())
-                }
-            })?,
             Ast::CreateType { name, .. } => self.make(name)?,
             Ast::CreateFunction(create) => self.make(&mut create.name)?,
             _ => {}

@@ -40,9 +40,8 @@ impl Session {
     ///
     /// # Errors
     /// Those of the queries that find them.
-    pub(crate) async fn with_pivots<'a>(&self, statement: &'a Statement) -> Result<Cow<'a, Ast>> {
-        let ast = statement.ast.as_ref();
-        let text = statement.text().as_bytes();
+    pub(crate) async fn with_pivots<'a>(&self, ast: &'a Ast, text: &str) -> Result<Cow<'a, Ast>> {
+        let text = text.as_bytes();
         let pivots = |part: &[u8]| part.eq_ignore_ascii_case(WORD);
         let keeps = matches!(ast, Ast::CreateView(_) | Ast::CreateFunction(_));
         if keeps || !text.windows(WORD.len()).any(pivots) {

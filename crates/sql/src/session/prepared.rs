@@ -25,7 +25,6 @@ use crate::error::{Error, Result, panicked, parser as syntax_error};
 use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
-use crate::rights::told;
 use crate::run::{NewRow, bound_by_keys, changes_rows, insert_at_once};
 use crate::statement::Statement;
 use crate::types::{OBJECT, type_of};
@@ -153,9 +152,9 @@ impl Prepared {
     /// `42601` for placeholders that are no parameters.
     pub fn new(statement: Statement) -> Result<Self> {
         // Parameters within PREPARE are those of the statement that it keeps.
-        let parameters = match statement.ast.as_ref() {
-            Ast::Prepare { .. } => 0,
-            _ => statement.walked(parameter::count)?,
+        let parameters = match statement.sql() {
+            Some(Ast::Prepare { .. }) => 0,
+            _ => statement.walked(parameter::count).transpose()?.unwrap_or(0),
         };
         Ok(Self {
             parameters,
@@ -230,7 +229,9 @@ impl Prepared {
 
     /// Whether it is a query, or changes rows and returns some.
     fn gives_columns(&self) -> bool {
-        let ast = self.statement.ast.as_ref();
+        let Some(ast) = self.statement.sql() else {
+            return false;
+        };
         matches!(ast, Ast::Query(_)) || (changes_rows(ast) && self.statement.returns_rows())
     }
 
@@ -243,7 +244,7 @@ impl Prepared {
         let Some(told) = &self.columns else {
             return Ok(());
         };
-        if matches!(self.statement.ast.as_ref(), Ast::Query(_)) {
+        if matches!(self.statement.sql(), Some(Ast::Query(_))) {
             return Ok(());
         }
         // A statement that cannot be planned any more says why when it is run.
@@ -278,8 +279,7 @@ impl Prepared {
         let inserted = inserted
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
-        let inserted =
-            inserted.map_err(|error| self.statement.walked(|ast| told(session, Some(ast), error)));
+        let inserted = inserted.map_err(|error| session.told(&self.statement, error));
         if let Some(outcome) = inserted? {
             return Ok(outcome);
         }
@@ -311,8 +311,8 @@ impl Prepared {
     /// by keys.
     async fn key_query(&self, session: &Session) -> Option<Arc<KeyQuery>> {
         let may_be = matches!(
-            self.statement.ast.as_ref(),
-            Ast::Query(_) | Ast::Update(_) | Ast::Delete(_)
+            self.statement.sql(),
+            Some(Ast::Query(_) | Ast::Update(_) | Ast::Delete(_))
         );
         if !may_be || session.has_own_names() || self.statement.is_deep() {
             return None;
@@ -409,7 +409,7 @@ impl Prepared {
         session: &Session,
         values: &[Parameter],
     ) -> Result<Option<Outcome>> {
-        let is_insert = matches!(self.statement.ast.as_ref(), Ast::Insert(_));
+        let is_insert = matches!(self.statement.sql(), Some(Ast::Insert(_)));
         let usual = values.len() == self.parameters && !session.has_own_names();
         if !is_insert || !usual || self.statement.is_deep() {
             return Ok(None);
@@ -421,7 +421,11 @@ impl Prepared {
                 return Ok(outcome);
             }
         }
-        let Some(row) = NewRow::of(session, &self.statement.ast) else {
+        let row = self
+            .statement
+            .sql()
+            .and_then(|ast| NewRow::of(session, ast));
+        let Some(row) = row else {
             return Ok(None);
         };
         let row = Arc::new(row);
@@ -434,6 +438,9 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub(crate) async fn run_with(&self, session: &Session, values: &[Expr]) -> Result<Outcome> {
+        if self.statement.sql().is_none() {
+            return session.run(&self.statement).await;
+        }
         let ast = self.bound(values)?;
         session.run(&self.statement.with(ast)).await
     }
@@ -444,7 +451,8 @@ impl Prepared {
     /// `08P01` for too few values or too many.
     pub(crate) fn bound(&self, values: &[Expr]) -> Result<Ast> {
         let bind = |ast: &Ast| parameter::bind(ast, self.parameters, values);
-        self.statement.walked(bind)
+        let none = || Err(Error::internal("a statement of our own has no parameters"));
+        self.statement.walked(bind).unwrap_or_else(none)
     }
 
     /// Runs it and collects its rows.
@@ -488,8 +496,8 @@ impl Prepared {
         values: &[Parameter],
         find: impl Fn(&Keyed<'_>, &Snapshot) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let reads = match self.statement.ast.as_ref() {
-            Ast::Query(query) => query.locks.is_empty(),
+        let reads = match self.statement.sql() {
+            Some(Ast::Query(query)) => query.locks.is_empty(),
             _ => false,
         };
         if !reads || session.in_transaction() || session.has_own_names() {
@@ -564,10 +572,10 @@ impl Session {
     /// What clients are told that a statement's rows are of, as in `SELECT 5`: EXECUTE is
     /// told as what it executes.
     pub fn verb(&self, statement: &Statement) -> &'static str {
-        let kept = match statement.ast.as_ref() {
-            Ast::Execute {
+        let kept = match statement.sql() {
+            Some(Ast::Execute {
                 name: Some(name), ..
-            } => executed(name).and_then(|name| self.kept(&name).ok()),
+            }) => executed(name).and_then(|name| self.kept(&name).ok()),
             _ => None,
         };
         kept.map_or_else(|| statement.verb(), |kept| kept.statement.verb())

@@ -58,7 +58,7 @@ impl Session {
         if statement.is_deep() || self.has_own_names() {
             return None;
         }
-        let (shape, values) = shape(&statement.ast)?;
+        let (shape, values) = shape(statement.sql()?)?;
         let known = self.shapes.0.lock().get(&shape).cloned();
         let Some(known) = known else {
             self.shapes.keep(shape, None);

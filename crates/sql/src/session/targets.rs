@@ -17,10 +17,9 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::path::{foreign_keys, of_column};
 use crate::dialect::like_mut;
-use crate::error::{Result, parser};
+use crate::error::Result;
 use crate::grammar::define::Definition;
-use crate::grammar::{Kind, On, RoleStatement};
-use crate::grammar::{StandIn, Utility};
+use crate::grammar::{Kind, On, OwnStatement, RoleStatement, Utility};
 use crate::names::written_name;
 
 /// The kind of object that a name is of.
@@ -36,14 +35,24 @@ pub(super) enum Object {
     Type,
 }
 
-/// Lets the names be other ones.
+/// Lets the names in a statement of our own be other ones.
 ///
 /// # Errors
-/// Syntax errors of names within statements that the grammar does not know.
-pub(super) fn renamed(
-    ast: &mut Ast,
+/// Syntax errors of names.
+pub(super) fn own_renamed(
+    own: &mut OwnStatement,
     change: &mut dyn FnMut(&mut ObjectName, Object),
 ) -> Result<()> {
+    match own {
+        OwnStatement::Advice(_) => Ok(()),
+        OwnStatement::Definition(definition) => definition.renamed(change),
+        OwnStatement::Role(statement) => of_roles(statement, change),
+        OwnStatement::Utility(utility) => of_utility(utility, change),
+    }
+}
+
+/// Lets the names be other ones.
+pub(super) fn renamed(ast: &mut Ast, change: &mut dyn FnMut(&mut ObjectName, Object)) {
     for key in foreign_keys(ast) {
         change(&mut key.foreign_table, Object::Relation);
     }
@@ -123,35 +132,12 @@ pub(super) fn renamed(
                 }
                 ObjectType::Sequence => Object::Sequence,
                 ObjectType::Index => Object::Index,
-                _ => return Ok(()),
+                _ => return,
             };
             names.iter_mut().for_each(|name| change(name, object));
         }
-        Ast::Call(call) => {
-            let renamed = match (
-                Definition::of(call),
-                RoleStatement::of(call),
-                Utility::of(call),
-            ) {
-                (Some(mut definition), _, _) => {
-                    definition.renamed(change)?;
-                    definition.in_tree()
-                }
-                (_, Some(mut statement), _) => {
-                    of_roles(&mut statement, change)?;
-                    statement.in_tree()
-                }
-                (_, _, Some(mut utility)) => {
-                    of_utility(&mut utility, change)?;
-                    utility.in_tree()
-                }
-                (None, None, None) => return Ok(()),
-            };
-            *ast = renamed.map_err(|error| parser(&error))?;
-        }
         _ => {}
     }
-    Ok(())
 }
 
 fn factor(factor: &mut TableFactor, change: &mut dyn FnMut(&mut ObjectName, Object)) {

@@ -23,6 +23,7 @@ use super::targets::{self, Object};
 use super::texts::{self, Kind};
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
+use crate::grammar;
 use crate::names::{DEFAULT_SCHEMA, fold_part};
 use crate::plan::relations::before_temporary;
 use crate::run::{Run, drop_defaults};
@@ -135,6 +136,23 @@ impl Session {
         Ok(Cow::Owned(ast))
     }
 
+    /// The names of its temporary tables in a statement of our own.
+    ///
+    /// # Errors
+    /// Syntax errors of names.
+    pub(super) fn own_targets(&self, statement: &mut grammar::OwnStatement) -> Result<()> {
+        let (Some(schema), Ok(run)) = (self.temporary_schema(), Run::planning(self)) else {
+            return Ok(());
+        };
+        let own = Own {
+            schema,
+            catalog: run.snapshot.catalog(),
+            before: before_temporary(&self.statement_state(), run.snapshot.catalog()),
+            given: HashSet::new(),
+        };
+        targets::own_renamed(statement, &mut |name, object| own.target(name, object))
+    }
+
     /// Does what is to become of its temporary tables when a transaction commits.
     ///
     /// # Errors
@@ -202,6 +220,11 @@ impl Own<'_> {
         has_rows(self.catalog, self.schema, relation) && !self.is_behind(relation)
     }
 
+    /// Whether a name is that of an index of the session.
+    fn has_index(&self, name: &str) -> bool {
+        self.catalog.index(self.schema, name).is_some() && !self.is_behind(name)
+    }
+
     /// Whether a name is that of a relation in a schema before the session's own.
     fn is_behind(&self, relation: &str) -> bool {
         let mut before = self.before.iter();
@@ -219,13 +242,20 @@ impl Own<'_> {
         })
     }
 
+    /// Gives a name that a statement changes, drops, locks or tells of its full form.
+    fn target(&self, name: &mut ObjectName, object: Object) {
+        self.qualify(name, |relation| match object {
+            Object::Relation | Object::Sequence => self.has(relation),
+            Object::Index => self.has_index(relation),
+            Object::Any => self.has(relation) || self.has_index(relation),
+            // There are no temporary ones.
+            Object::Function | Object::Type => false,
+        });
+    }
+
     /// Gives the session's own relations their full names; the name of a view that becomes one
     /// of the session's because it reads one.
     fn adapt(&self, ast: &mut Ast) -> Result<Option<String>> {
-        let table = |relation: &str| self.has(relation);
-        let index = |relation: &str| {
-            self.catalog.index(self.schema, relation).is_some() && !self.is_behind(relation)
-        };
         if self.hides_sequence() && texts::has_computed(ast) {
             let message =
                 "a computed name may be that of a temporary sequence or of one that stays";
@@ -239,7 +269,7 @@ impl Own<'_> {
                     self.catalog.sequence(self.schema, relation).is_some()
                         && !self.is_behind(relation)
                 }
-                Kind::Any => table(relation) || index(relation),
+                Kind::Any => self.has(relation) || self.has_index(relation),
             });
         });
         // What a statement makes is of the default schema, whatever else is called so.
@@ -264,19 +294,11 @@ impl Own<'_> {
                 _ => false,
             };
             if !given {
-                self.qualify(name, table);
+                self.qualify(name, |relation| self.has(relation));
             }
             ControlFlow::<()>::Continue(())
         });
-        targets::renamed(ast, &mut |name, object| {
-            self.qualify(name, |relation| match object {
-                Object::Relation | Object::Sequence => table(relation),
-                Object::Index => index(relation),
-                Object::Any => table(relation) || index(relation),
-                // There are no temporary ones.
-                Object::Function | Object::Type => false,
-            });
-        })?;
+        targets::renamed(ast, &mut |name, object| self.target(name, object));
         match ast {
             Ast::CreateTable(create) => create.name = makes.unwrap_or(create.name.clone()),
             Ast::CreateView(view) => {

@@ -7,15 +7,13 @@
 mod syntax;
 
 use crate::error::Result;
-use crate::grammar::stand_in::StandIn;
 use crate::names::written_name;
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement as Ast};
-use serde::{Deserialize, Serialize};
+use datafusion::sql::sqlparser::ast::ObjectName;
 
 pub(crate) use syntax::parse;
 
 /// One of the statements; names, types and expressions are as they were written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Definition {
     CreateDomain {
         name: String,
@@ -108,17 +106,11 @@ pub(crate) enum Definition {
 /// # Errors
 /// Syntax errors of the names; those of `change`.
 pub(crate) fn with_types(
-    ast: &mut Ast,
+    definition: &mut Definition,
     mut change: impl FnMut(&mut ObjectName, bool) -> Result<()>,
 ) -> Result<()> {
-    let Ast::Call(call) = &*ast else {
-        return Ok(());
-    };
-    let Some(mut definition) = Definition::of(call) else {
-        return Ok(());
-    };
     let is_new = matches!(definition, Definition::CreateDomain { .. });
-    let names = match &mut definition {
+    let names = match definition {
         Definition::CreateDomain { name, .. }
         | Definition::AlterDomain { name, .. }
         | Definition::AlterComposite { name, .. }
@@ -131,14 +123,11 @@ pub(crate) fn with_types(
         change(&mut name, is_new)?;
         *written = name.to_string();
     }
-    *ast = definition
-        .in_tree()
-        .map_err(|error| crate::error::parser(&error))?;
     Ok(())
 }
 
 /// A constraint of a domain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DomainConstraint {
     pub(crate) name: Option<String>,
     pub(crate) kind: ConstraintKind,
@@ -147,7 +136,7 @@ pub(crate) struct DomainConstraint {
 }
 
 /// The kind of a domain's constraint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ConstraintKind {
     NotNull,
     Null,
@@ -155,7 +144,7 @@ pub(crate) enum ConstraintKind {
 }
 
 /// An action of ALTER DOMAIN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DomainChange {
     /// SET DEFAULT, or DROP DEFAULT.
     Default(Option<String>),
@@ -175,14 +164,14 @@ pub(crate) enum DomainChange {
 }
 
 /// The changes of fields by ALTER TYPE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CompositeChange {
     Fields(Vec<AttributeChange>),
     Rename { from: String, to: String },
 }
 
 /// An action of ALTER TYPE on one field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AttributeChange {
     Add { name: String, ty: String },
     Drop { name: String, if_exists: bool },
@@ -190,7 +179,7 @@ pub(crate) enum AttributeChange {
 }
 
 /// An action of ALTER TABLE or ALTER VIEW.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TableChange {
     /// SET SCHEMA.
     Move(String),
@@ -226,7 +215,7 @@ pub(crate) enum TableChange {
 }
 
 /// The changes by ALTER FUNCTION.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FunctionChange {
     Rename(String),
     Move(String),
@@ -236,7 +225,7 @@ pub(crate) enum FunctionChange {
 }
 
 /// An option of a function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FunctionOption {
     /// `i`, `s` or `v`.
     Volatility(String),
@@ -251,7 +240,7 @@ pub(crate) enum FunctionOption {
 }
 
 /// An action of ALTER SEQUENCE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SequenceChange {
     Options(Vec<SequenceOption>),
     Rename(String),
@@ -259,7 +248,7 @@ pub(crate) enum SequenceChange {
 }
 
 /// An option of a sequence; numbers are as they were written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SequenceOption {
     As(String),
     Increment(String),
@@ -291,8 +280,4 @@ impl Definition {
             _ => None,
         })
     }
-}
-
-impl StandIn for Definition {
-    const PROCEDURE: &'static str = "define it";
 }

@@ -1,6 +1,5 @@
 //! Reads the statements.
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
@@ -9,7 +8,6 @@ use super::{
     FunctionChange, FunctionOption, SequenceChange, SequenceOption, TableChange,
 };
 use crate::grammar::printed::printed;
-use crate::grammar::stand_in::StandIn;
 use crate::names::fold;
 
 type Read<T> = Result<T, ParserError>;
@@ -18,7 +16,7 @@ type Read<T> = Result<T, ParserError>;
 ///
 /// # Errors
 /// Syntax errors of the statement.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Definition>> {
     let words = [0, 1].map(|distance| word(parser, distance).unwrap_or_default());
     let [first, second] = words.each_ref().map(String::as_str);
     let statement = match (first, second) {
@@ -131,7 +129,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
         }
         _ => return Ok(None),
     };
-    statement.in_tree().map(Some)
+    Ok(Some(statement))
 }
 
 /// CREATE SCHEMA with a statement behind it at least.
