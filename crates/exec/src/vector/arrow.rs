@@ -37,8 +37,12 @@ impl Vector {
             DataType::Int32 => Values::Int(wide::<Int32Type>(array)),
             DataType::Date32 => Values::Int(wide::<Date32Type>(array)),
             DataType::Int64 => Values::Int(array.as_primitive::<Int64Type>().values().clone()),
-            DataType::Timestamp(TimeUnit::Microsecond, None) => {
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
                 let values = array.as_primitive::<TimestampMicrosecondType>();
+                Values::Int(values.values().clone())
+            }
+            DataType::Time64(TimeUnit::Microsecond) => {
+                let values = array.as_primitive::<Time64MicrosecondType>();
                 Values::Int(values.values().clone())
             }
             DataType::Decimal128(..) => narrowed(
@@ -94,8 +98,12 @@ impl Vector {
             (Values::Int(v), DataType::Int64) => {
                 Arc::new(PrimitiveArray::<Int64Type>::new(v.clone(), nulls))
             }
-            (Values::Int(v), DataType::Timestamp(TimeUnit::Microsecond, None)) => Arc::new(
-                PrimitiveArray::<TimestampMicrosecondType>::new(v.clone(), nulls),
+            (Values::Int(v), DataType::Timestamp(TimeUnit::Microsecond, zone)) => {
+                let values = PrimitiveArray::<TimestampMicrosecondType>::new(v.clone(), nulls);
+                Arc::new(values.with_timezone_opt(zone.clone()))
+            }
+            (Values::Int(v), DataType::Time64(TimeUnit::Microsecond)) => Arc::new(
+                PrimitiveArray::<Time64MicrosecondType>::new(v.clone(), nulls),
             ),
             (Values::Int(v), DataType::Decimal128(precision, scale)) => {
                 let values: Vec<i128> = v.iter().map(|value| i128::from(*value)).collect();

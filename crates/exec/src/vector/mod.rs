@@ -39,7 +39,8 @@ impl Kind {
     pub fn of(kind: &DataType) -> Kind {
         match kind {
             DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Date32 => Kind::Int,
-            DataType::Timestamp(TimeUnit::Microsecond, None) => Kind::Int,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => Kind::Int,
+            DataType::Time64(TimeUnit::Microsecond) => Kind::Int,
             DataType::Decimal128(precision, _) if *precision <= 18 => Kind::Int,
             DataType::Decimal128(..) => Kind::Wide,
             DataType::Float64 => Kind::Float,

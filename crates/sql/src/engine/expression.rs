@@ -342,7 +342,8 @@ fn literal(value: &ScalarValue) -> Option<Expression> {
             integer(i64::from(*value))
         }
         ScalarValue::Int64(Some(value)) => integer(*value),
-        ScalarValue::TimestampMicrosecond(Some(value), None) => integer(*value),
+        ScalarValue::TimestampMicrosecond(Some(value), _)
+        | ScalarValue::Time64Microsecond(Some(value)) => integer(*value),
         ScalarValue::Decimal128(Some(value), ..) => integer(i64::try_from(*value).ok()?),
         ScalarValue::Float64(Some(value)) => Some(Expression::Constant(Constant::Float(*value))),
         ScalarValue::Boolean(Some(value)) => Some(Expression::Constant(Constant::Bool(*value))),

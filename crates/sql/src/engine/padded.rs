@@ -10,7 +10,11 @@
 //!     ProjectionExec: 1 AS c
 //! ```
 //!
-//! Such a side gets an operator that passes its rows on and tells of no constants.
+//! The parts of a union may have different constants in a column. Each is dropped from the order
+//! in which that part keeps its first rows; but the parts tell each other the last of these, and
+//! then leave out rows that equal it but for that column.
+//!
+//! Such a side, and such a part, gets an operator that passes its rows on and tells of no constants.
 
 use std::sync::Arc;
 
@@ -21,11 +25,12 @@ use datafusion::error::Result as DfResult;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::pass::{Pass, over};
 
-/// Hides constants below outer joins. It comes before rules that use orders.
+/// Hides constants below outer joins and unions. It comes before rules that use orders.
 #[derive(Debug)]
 pub(crate) struct HideConstants;
 
@@ -36,24 +41,22 @@ impl PhysicalOptimizerRule for HideConstants {
         _: &ConfigOptions,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            let Some(kind) = kind_of(plan.as_ref()) else {
-                return Ok(Transformed::no(plan));
-            };
-            let (left, right) = match kind {
-                JoinType::Left => (false, true),
-                JoinType::Right => (true, false),
-                JoinType::Full => (true, true),
+            let hides: &[bool] = match kind_of(plan.as_ref()) {
+                Some(JoinType::Left) => &[false, true],
+                Some(JoinType::Right) => &[true, false],
+                Some(JoinType::Full) => &[true, true],
+                _ if plan.is::<UnionExec>() => &[true],
                 _ => return Ok(Transformed::no(plan)),
             };
             let mut changed = false;
             let mut sides = Vec::with_capacity(2);
-            for (side, padded) in plan.children().into_iter().zip([left, right]) {
+            for (side, hidden) in plan.children().into_iter().zip(hides.iter().cycle()) {
                 let has_constants = !side.equivalence_properties().constants().is_empty();
-                sides.push(match padded && has_constants {
+                sides.push(match *hidden && has_constants {
                     true => over(Pass::Padded, Arc::clone(side)),
                     false => Arc::clone(side),
                 });
-                changed |= padded && has_constants;
+                changed |= *hidden && has_constants;
             }
             match changed {
                 true => replace_children_if_necessary(plan, sides).map(Transformed::yes),

@@ -9,11 +9,12 @@
 //!   without backslashes, which the scan knows.
 //! - Expressions of many levels are one call of the front.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
+use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
 use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
 use freestone_frontend::functions::Scalar;
@@ -146,6 +147,19 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
     }
 }
 
+/// A constant. DataFusion takes two for equal that are the same moment with and without a zone, and
+/// then computes one of them; what is told of a constant is compared, too.
+fn literal(value: ScalarValue) -> Expr {
+    let told = match &value {
+        ScalarValue::TimestampMicrosecond(_, Some(zone)) => {
+            let zone = BTreeMap::from([("zone".to_owned(), zone.to_string())]);
+            Some(FieldMetadata::new(zone))
+        }
+        _ => None,
+    };
+    Expr::Literal(value, told)
+}
+
 impl Lowering {
     /// An expression.
     pub(super) fn expr(&self, bound: &Bound) -> Result<Typed> {
@@ -172,7 +186,7 @@ impl Lowering {
             ExprKind::Literal(value) => {
                 let value = ScalarValue::try_from_array(value, 0)?;
                 let kind = value.data_type();
-                Some(Typed::new(Expr::Literal(value, None), kind))
+                Some(Typed::new(literal(value), kind))
             }
             ExprKind::Column(id) => Some(self.column(*id)?),
             ExprKind::Parameter(number) => {
@@ -181,7 +195,7 @@ impl Lowering {
                     Some(value) => {
                         let value = ScalarValue::try_from_array(value, 0)?;
                         let kind = value.data_type();
-                        Some(Typed::new(Expr::Literal(value, None), kind))
+                        Some(Typed::new(literal(value), kind))
                     }
                     None => None,
                 }

@@ -28,7 +28,8 @@ fn database(layout: &str) -> Database {
     for (table, rows, step) in [("a", 3000, 7), ("b", 700, 3)] {
         sql.run(&format!(
             "CREATE TABLE {table} (id INTEGER NOT NULL, k INTEGER, n BIGINT, p DECIMAL(12,2), \
-             w DECIMAL(30,4), f DOUBLE PRECISION, t TEXT, u BOOLEAN, d DATE) \
+             w DECIMAL(30,4), f DOUBLE PRECISION, t TEXT, u BOOLEAN, d DATE, \
+             m TIMESTAMP WITH TIME ZONE, h TIME) \
              WITH (layout = '{layout}')"
         ));
         let maybe = |modulus: usize, value: &str| {
@@ -44,6 +45,11 @@ fn database(layout: &str) -> Database {
             maybe(29, "'t' || CAST((v * 5) % 41 AS TEXT)"),
             maybe(7, "(v % 3 = 0)"),
             maybe(31, "DATE '1995-01-01' + CAST(v % 900 AS INTEGER)"),
+            maybe(
+                37,
+                "TIMESTAMPTZ '1995-01-01 00:00+00' + (v % 300) * INTERVAL '5 hours'",
+            ),
+            maybe(41, "TIME '00:00' + (v % 90) * INTERVAL '7 minutes'"),
         ];
         let insert = |from: usize, to: usize| {
             format!(
@@ -72,7 +78,7 @@ const NUMBERS: [&str; 9] = [
     "1 - {}.p",
     "CASE WHEN {}.u THEN {}.p ELSE 0 END",
 ];
-const CONDITIONS: [&str; 16] = [
+const CONDITIONS: [&str; 18] = [
     "{}.k < 40",
     "{}.p > 800.5",
     "{}.p + {}.p >= 1000",
@@ -89,12 +95,16 @@ const CONDITIONS: [&str; 16] = [
     "{}.f * 2 > 3.5",
     "CASE WHEN {}.u THEN {}.n / nullif({}.k, 0) > 10 ELSE {}.k > 3 END",
     "extract(year FROM {}.d) = 1996",
+    "{}.m < TIMESTAMPTZ '1995-02-20 07:00+00'",
+    "{}.h BETWEEN TIME '02:00' AND TIME '06:30'",
 ];
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 10] = [
     "{}.k",
     "{}.t",
     "{}.u",
     "{}.d",
+    "{}.m",
+    "{}.h",
     "{}.k % 5",
     "{}.p",
     "substring({}.t, 1, 2)",
@@ -108,7 +118,7 @@ fn aggregate(dice: &mut Dice, table: &str) -> String {
         1 => format!("count({number})"),
         2 => format!("avg({number})"),
         3 => format!("min({number})"),
-        4 => format!("max({})", dice.of(&KEYS[..4]).replace("{}", table)),
+        4 => format!("max({})", dice.of(&KEYS[..6]).replace("{}", table)),
         5 => format!("count(DISTINCT {table}.k)"),
         6 => {
             let condition = dice.of(&CONDITIONS).replace("{}", table);
@@ -154,11 +164,13 @@ fn query(dice: &mut Dice) -> String {
                 "a.f = b.f AND a.u = b.u",
                 "a.w = b.w",
                 "a.d = b.d AND a.t = b.t",
+                "a.m = b.m",
+                "a.h = b.h AND a.k = b.k",
             ];
             format!("a {kind} b ON {}", dice.of(&keys))
         }
         7 => {
-            let column = dice.of(&["k", "t", "f", "p", "d"]);
+            let column = dice.of(&["k", "t", "f", "p", "d", "m", "h"]);
             let condition = dice.of(&CONDITIONS).replace("{}", "b");
             let known = dice.of(&["", " IS NULL", " IS NOT NULL"]);
             let known = if known.is_empty() {
@@ -232,7 +244,7 @@ fn in_order(dice: &mut Dice, query: &str) -> String {
 }
 
 /// Queries that went wrong once.
-const FOUND: [&str; 9] = [
+const FOUND: [&str; 12] = [
     // A condition of a join that is evaluated for some of the pairs only.
     "SELECT b.u, count(DISTINCT b.k) FROM a JOIN b ON a.k = b.k AND a.n < b.n \
      WHERE (b.k NOT IN (3, 4, 5) OR a.t LIKE '%3') GROUP BY b.u",
@@ -253,6 +265,13 @@ const FOUND: [&str; 9] = [
     "SELECT count(*) FROM a WHERE t = (SELECT min(t) FROM b) OR p IS NULL AND k = (SELECT count(*) FROM b WHERE k = 1) AND NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
     // Groups of groups, none of them left.
     "SELECT count(*), sum(x) FROM (SELECT k, sum(p) AS x FROM a WHERE id < 0 GROUP BY k) s",
+    // The same moment with and without a zone.
+    "SELECT max(TIMESTAMP '1999-07-01 12:34'), max(TIMESTAMPTZ '1999-07-01 12:34+00') FROM a",
+    "SELECT id, lead(TIMESTAMPTZ '1999-07-01 12:34+00', 1, TIMESTAMPTZ '1999-07-01 12:34+00') \
+     OVER (ORDER BY TIMESTAMP '1999-07-01 12:34', id) FROM b WHERE id < 9",
+    // Parts of a union with different constants, the least of which are kept.
+    "SELECT * FROM (SELECT a.k, a.k AS x, DATE '2020-01-31' AS y FROM a JOIN b ON a.f = b.f \
+     UNION ALL SELECT k, k, NULL FROM b ORDER BY 1, 2 DESC, 3 DESC LIMIT 1) AS s",
 ];
 
 #[test]
