@@ -330,11 +330,6 @@ impl Walk {
             }
         }
         self.spread(&mut places, above);
-        let gives_one = |term: &&Expr| {
-            let all = alternatives(term, &places, schema);
-            is_decided(term, 1) && all.is_some_and(|all| all.len() == 1 && all[0].len() == 1)
-        };
-        let gives_one = above.iter().all(gives_one);
         let alternatives = alternatives_of(above, &places, schema)?;
         let (by, keys) = match keys(schema, &alternatives) {
             Some((key, keys)) => {
@@ -352,14 +347,8 @@ impl Walk {
         };
         let is_exact = match &by {
             By::Key(look_up) => {
-                let columns = look_up.key().len();
-                // Each condition gives one column of the key its value, or one gives them all.
-                let is_whole = |one: &Alternative| one.len() == columns;
-                let is_list = match above {
-                    [only] => is_decided(only, columns) && alternatives.iter().all(is_whole),
-                    _ => false,
-                };
-                is_list || gives_one && above.len() == columns
+                let decided = decided(above, &places, schema);
+                decided.is_some_and(|columns| columns.len() == look_up.key().len())
             }
             By::First { .. } => false,
         };
@@ -482,6 +471,32 @@ fn alternatives(
             Some(vec![one])
         }
     }
+}
+
+/// The columns to which conditions give values; `None` if rows with these values may fail one, or
+/// if two conditions give values to one column.
+fn decided(
+    above: &[&Expr],
+    places: &HashMap<ColumnId, usize>,
+    schema: &TableSchema,
+) -> Option<HashSet<usize>> {
+    let mut columns = HashSet::new();
+    for term in above {
+        let all = alternatives(term, places, schema)?;
+        let own: HashSet<usize> = all.first()?.keys().copied().collect();
+        let is_alike = |one: &Alternative| {
+            one.len() == own.len() && one.keys().all(|column| own.contains(column))
+        };
+        if !is_decided(term, own.len()) || !all.iter().all(is_alike) {
+            return None;
+        }
+        for column in own {
+            if !columns.insert(column) {
+                return None;
+            }
+        }
+    }
+    Some(columns)
 }
 
 /// Whether the rows of each alternative of a condition meet it, if every alternative has so many

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Columns that stay as they are go from the look-up to the result, or to the new version of the
-//! row, and become no arrays on the way. Only expressions are computed over arrays of the columns
-//! that they read.
+//! row, and become no arrays on the way. Expressions are computed value by value where they can be
+//! (`cells`), and all others over arrays of the columns that they read.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use freestone_storage::row::cell;
 use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
 
 use super::access::{Access, By};
+use super::cells::Cells;
 use super::{MOST_ROWS, is_held_otherwise};
 use crate::error::{Error, Result};
 use crate::lower::plainly_shown;
@@ -116,12 +117,12 @@ impl Direct {
         };
         let mut items = Vec::with_capacity(parts.len());
         for part in parts {
-            items.push(match &part.kind {
-                ExprKind::Column(id) => match known(id)? {
+            items.push(match relabelled(&part) {
+                Some(id) => match known(&id)? {
                     (_, _, None) => Item::Id,
                     (_, _, Some(at)) => Item::Stored(place_of(*at)),
                 },
-                _ => {
+                None => {
                     part.read(&mut needed);
                     Item::Computed(part)
                 }
@@ -272,6 +273,11 @@ impl Direct {
         if items.len() != table.schema.columns.len() {
             return Ok(None);
         }
+        if let [(id, old)] = found.as_slice()
+            && let Some(version) = self.version(items, old, parameters, table)
+        {
+            return Ok(Some(vec![(*id, version)]));
+        }
         let mut computed: Vec<(usize, ArrayRef)> = Vec::new();
         for (at, (item, column)) in items.iter().zip(&table.schema.columns).enumerate() {
             let Item::Computed(expr) = item else {
@@ -314,6 +320,31 @@ impl Direct {
         Ok(Some(rows))
     }
 
+    /// The new version of a row whose values are computed one by one; `None` if one cannot be.
+    fn version(
+        &self,
+        items: &[Item],
+        old: &Row,
+        parameters: &[ArrayRef],
+        table: &Table,
+    ) -> Option<Row> {
+        let column = |id: ColumnId| {
+            let (_, ty, place) = self.read.iter().find(|(known, ..)| *known == id)?;
+            Some((old.get(*place)?.as_ref(), ty))
+        };
+        let cells = Cells {
+            column: &column,
+            parameters,
+        };
+        let values = items.iter().zip(&table.schema.columns);
+        let values = values.map(|(item, column)| match item {
+            Item::Stored(place) => old.get(*place).cloned(),
+            Item::Computed(expr) => cells.stored(expr, column),
+            Item::Id => None,
+        });
+        values.collect()
+    }
+
     /// The values of an expression for some rows, whose columns `held` gives by their places.
     fn computed(
         &self,
@@ -342,5 +373,25 @@ impl Direct {
             ..Input::new(rows, &column, session)
         };
         Ok(expanded(&evaluate(expr, &input)?, rows))
+    }
+}
+
+/// The column that an expression is, apart from a cast that takes the length from the type of a
+/// text.
+fn relabelled(expr: &Expr) -> Option<ColumnId> {
+    match &expr.kind {
+        ExprKind::Column(id) => Some(*id),
+        ExprKind::Call {
+            function,
+            arguments,
+        } if function.name == "cast" => match arguments.as_slice() {
+            [only] => {
+                let is_text = matches!(only.ty, Type::Varchar(_) | Type::Char(_));
+                let same = is_text && only.ty.without_length() == expr.ty;
+                relabelled(only).filter(|_| same)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -21,6 +21,7 @@
 //! so do those with sub-queries, volatile functions, windows and set operations.
 
 mod access;
+mod cells;
 mod direct;
 mod query;
 

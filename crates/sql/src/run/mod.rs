@@ -47,7 +47,7 @@ pub(crate) mod locking;
 mod maintenance;
 mod materialized;
 mod merge;
-mod new_row;
+mod new_rows;
 mod partition;
 mod partition_bound;
 mod partition_key;
@@ -102,7 +102,7 @@ pub(crate) use declare::columns_in;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 pub(crate) use materialized::{may_change, may_read};
-pub(crate) use new_row::NewRow;
+pub(crate) use new_rows::NewRows;
 pub(crate) use sequence::drop_defaults;
 pub(crate) use transaction::{changes_rows, insert_at_once};
 pub(crate) use with::{given, with_before};
@@ -111,7 +111,7 @@ pub(crate) use with::{given, with_before};
 pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
     /// See [`Run::state`]; statements that need no plan never ask for it.
-    state: OnceLock<SessionState>,
+    state: OnceLock<Box<SessionState>>,
     /// The database as of the start.
     pub(crate) snapshot: Snapshot,
     /// The transaction of a statement that changes rows and has none around it.
@@ -238,7 +238,8 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// The session's settings, with the time of `now()`, which stands still.
     pub(crate) fn state(&self) -> &SessionState {
-        self.state.get_or_init(|| self.session.statement_state())
+        self.state
+            .get_or_init(|| Box::new(self.session.statement_state()))
     }
 
     /// The settings by which the session reads texts of dates and times.

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::explain::carries_out;
 use super::locking::locks;
-use super::{NewRow, Run};
+use super::{NewRows, Run};
 use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
@@ -102,9 +102,9 @@ pub(super) async fn run(
         }
         Control::Other => {}
     }
-    let row = task.sql().and_then(|ast| NewRow::of(session, ast));
-    if let Some(row) = row {
-        let outcome = insert_at_once(session, &row, &[]).await?;
+    let rows = task.sql().and_then(|ast| NewRows::of(session, ast));
+    if let Some(rows) = rows {
+        let outcome = insert_at_once(session, &rows, &[]).await?;
         if let Some(outcome) = outcome {
             return Ok(outcome);
         }
@@ -279,37 +279,37 @@ async fn alone(
     }
 }
 
-/// Adds a row, in the session's transaction or one of its own; `None` if the statement has to be
+/// Adds rows, in the session's transaction or one of its own; `None` if the statement has to be
 /// planned, and nothing has changed then.
 ///
 /// # Errors
-/// As [`NewRow::insert`].
+/// As [`NewRows::insert`].
 pub(crate) async fn insert_at_once(
     session: &Session,
-    row: &NewRow,
+    rows: &NewRows,
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
     let within = session.transaction().at_once(|transaction| {
-        if !row.is_allowed(session, transaction.catalog()) {
-            return Ok(false);
+        if !rows.is_allowed(session, transaction.catalog()) {
+            return Ok(None);
         }
         transaction.take_stopped();
-        let done = match row.insert(transaction, parameters) {
+        let done = match rows.insert(transaction, parameters) {
             // Nothing has changed: as a statement that is planned, it can wait.
-            Err(_) if transaction.take_stopped().is_some() => return Ok(false),
+            Err(_) if transaction.take_stopped().is_some() => return Ok(None),
             done => done?,
         };
         transaction.settle()?;
         Ok(done)
     })?;
     if let Some(done) = within {
-        return Ok(done.then(inserted));
+        return Ok(done.map(inserted));
     }
     session.must_write()?;
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match inserted_alone(session, row, parameters, &mut stopped).await {
+        let error = match inserted_alone(session, rows, parameters, &mut stopped).await {
             Err(error) if error.sqlstate == "40001" => error,
             done => return done,
         };
@@ -329,7 +329,7 @@ pub(crate) async fn insert_at_once(
 
 async fn inserted_alone(
     session: &Session,
-    row: &NewRow,
+    rows: &NewRows,
     parameters: &[Parameter],
     stopped: &mut Option<Stopped>,
 ) -> Result<Option<Outcome>> {
@@ -337,25 +337,25 @@ async fn inserted_alone(
     if session.modes().is_serializable() {
         own.make_serializable();
     }
-    if !row.is_allowed(session, own.catalog()) {
+    if !rows.is_allowed(session, own.catalog()) {
         return Ok(None);
     }
-    match row.insert(&mut own, parameters) {
-        Ok(true) => {}
-        Ok(false) => return Ok(None),
+    let count = match rows.insert(&mut own, parameters) {
+        Ok(Some(count)) => count,
+        Ok(None) => return Ok(None),
         Err(error) => {
             *stopped = own.take_stopped();
             return Err(error);
         }
-    }
+    };
     session.commit(own).await?;
-    Ok(Some(inserted()))
+    Ok(Some(inserted(count)))
 }
 
-/// The outcome of an INSERT of one row.
-fn inserted() -> Outcome {
-    let tag = "INSERT 0 1".to_owned();
-    Outcome::Done { tag, rows: 1 }
+/// The outcome of an INSERT of some rows.
+fn inserted(rows: u64) -> Outcome {
+    let tag = format!("INSERT 0 {rows}");
+    Outcome::Done { tag, rows }
 }
 
 /// Whether a statement is one that changes rows.

@@ -273,8 +273,14 @@ impl ClientSettings {
     /// Takes settings back that were changed since a mark; see [`Kept::undo`].
     #[must_use]
     pub(crate) fn undo(&self, mark: usize) -> Vec<Restored> {
-        self.changed();
-        self.kept.lock().undo(mark)
+        let mut kept = self.kept.lock();
+        match kept.journal.len() > mark {
+            true => {
+                self.changed();
+                kept.undo(mark)
+            }
+            false => Vec::new(),
+        }
     }
 
     /// Ends a transaction that stays; see [`Kept::settle`].

@@ -25,7 +25,7 @@ use crate::error::{Error, Result, panicked, parser as syntax_error};
 use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
-use crate::run::{NewRow, bound_by_keys, changes_rows, insert_at_once};
+use crate::run::{NewRows, bound_by_keys, changes_rows, insert_at_once};
 use crate::statement::Statement;
 use crate::types::{OBJECT, type_of};
 
@@ -41,7 +41,7 @@ pub struct Prepared {
     told: Vec<Option<SqlType>>,
     /// The columns of a query when PREPARE was run.
     columns: Option<SchemaRef>,
-    row: RwLock<Option<Arc<NewRow>>>,
+    rows: RwLock<Option<Arc<NewRows>>>,
     keys: RwLock<Option<Arc<KeyQuery>>>,
 }
 
@@ -162,7 +162,7 @@ impl Prepared {
             types: Vec::new(),
             told: Vec::new(),
             columns: None,
-            row: RwLock::default(),
+            rows: RwLock::default(),
             keys: RwLock::default(),
         })
     }
@@ -403,7 +403,7 @@ impl Prepared {
         })
     }
 
-    /// Adds one row without a plan; `None` if that is not what is asked for.
+    /// Adds rows without a plan; `None` if that is not what is asked for.
     async fn insert_at_once(
         &self,
         session: &Session,
@@ -414,7 +414,7 @@ impl Prepared {
         if !is_insert || !usual || self.statement.is_deep() {
             return Ok(None);
         }
-        let known = self.row.read().clone();
+        let known = self.rows.read().clone();
         if let Some(row) = known {
             let outcome = insert_at_once(session, &row, values).await?;
             if outcome.is_some() {
@@ -424,12 +424,12 @@ impl Prepared {
         let row = self
             .statement
             .sql()
-            .and_then(|ast| NewRow::of(session, ast));
+            .and_then(|ast| NewRows::of(session, ast));
         let Some(row) = row else {
             return Ok(None);
         };
         let row = Arc::new(row);
-        *self.row.write() = Some(Arc::clone(&row));
+        *self.rows.write() = Some(Arc::clone(&row));
         insert_at_once(session, &row, values).await
     }
 

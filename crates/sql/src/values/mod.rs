@@ -14,7 +14,7 @@ pub(crate) mod convert;
 mod kind;
 mod lists;
 pub(crate) mod styles;
-mod text;
+pub(crate) mod text;
 
 use crate::error::Error;
 

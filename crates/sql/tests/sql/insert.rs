@@ -134,3 +134,50 @@ fn a_query_in_brackets_is_no_list_of_columns() {
         sql.run("DELETE FROM t");
     }
 }
+
+/// Rows of literals need no plan; those of a query with the same values do.
+#[test]
+fn rows_of_values_are_those_of_a_query() {
+    let sql = Sql::new();
+    let columns = "id INT PRIMARY KEY, s SMALLINT DEFAULT 7, m DECIMAL(6,2), n NUMERIC, \
+                   v VARCHAR(4) DEFAULT 'none', c CHAR(3), d DATE";
+    for table in ["few", "asked"] {
+        sql.run(&format!("CREATE TABLE {table} ({columns})"));
+    }
+    for rows in [
+        "(1, 2, 3.455, 4, 'a', 'b', '2024-02-29'), (2, NULL, '-0.005', 1e3, 'abcd', 'x  ', NULL)",
+        "(3, 5, 1, 2, 'e   ', 'f', NULL), (3, 5, 1, 2, 'e', 'f', NULL)",
+        "(4, 5, 10000, 2, 'e', 'f', NULL)",
+        "(5, 5, 1, 2, 'five5', 'f', NULL), (6, 5, 1, 2, 'e', 'f', NULL)",
+        "(7, 40000, 1, 2, 'e', 'f', NULL)",
+        "(8, 5, 1, 2, 'five ', 'four    ', NULL)",
+        "(9, 5, ' 1.5 ', 2, 'e', 'f  ', 'infinity')",
+        "(' 10', '5', 1, 'NaN', 'ä', 'öü', NULL), ('+11', '-6', .5, -1.50, '', '', NULL)",
+        "(12.5, 5, 1, 2, 'e', 'f', NULL)",
+        "(-13, 5, 1, 2, 'e', 'f', NULL), (1, 5, 1, 2, 'e', 'f', NULL)",
+    ] {
+        let outcomes = [
+            format!("INSERT INTO few VALUES {rows}"),
+            format!("INSERT INTO asked VALUES {rows} ORDER BY 1"),
+        ];
+        let [at_once, sorted] = outcomes.map(|statement| {
+            sql.run("BEGIN");
+            let state = sql.state(&statement);
+            sql.run("ROLLBACK");
+            state
+        });
+        assert_eq!(at_once, sorted, "{rows}");
+        if at_once.is_empty() {
+            sql.run(&format!("INSERT INTO few VALUES {rows}"));
+            sql.run(&format!("INSERT INTO asked VALUES {rows} ORDER BY 1"));
+        }
+        let all = |table: &str| sql.rows(&format!("SELECT * FROM {table} ORDER BY id"));
+        assert_eq!(all("few"), all("asked"), "{rows}");
+    }
+    sql.run("INSERT INTO few (id, v, s) VALUES (20, DEFAULT, 1), (21, 'x', DEFAULT), (22, DEFAULT, DEFAULT)");
+    assert_eq!(
+        sql.rows("SELECT id, s, v FROM few WHERE id >= 20 ORDER BY id"),
+        ["20|1|none", "21|7|x", "22|7|none"]
+    );
+    assert_eq!(sql.state("INSERT INTO few (id, v) VALUES (30, 'a'), (31)"), "42601");
+}

@@ -607,3 +607,76 @@ fn values_of_one_shape_mean_what_they_say() {
         }
     }
 }
+
+/// A value of one row is computed from the row as it is stored, those of several rows over arrays;
+/// operators of plans compute them once more.
+#[test]
+fn values_of_one_row_are_those_of_many() {
+    let (one, many, planned) = (Sql::new(), Sql::new(), Sql::new());
+    planned.run("SET freestone.engine = 'datafusion'");
+    let kinds = [
+        ("s", "smallint", ["32767", "-7", "NULL"]),
+        ("i", "int", ["2147483647", "40", "NULL"]),
+        ("b", "bigint", ["9223372036854775807", "-3", "NULL"]),
+        ("m", "numeric(6,2)", ["9999.99", "-0.05", "NULL"]),
+        ("n", "numeric", ["1e20", "12.3450", "NULL"]),
+        ("f", "double precision", ["1e308", "-2.5", "NULL"]),
+        ("v", "varchar(4)", ["'abcd'", "'x '", "NULL"]),
+        ("c", "char(4)", ["'ab'", "'x '", "NULL"]),
+    ];
+    let columns = kinds.map(|(name, kind, _)| format!("{name} {kind}"));
+    for sql in [&one, &many, &planned] {
+        let columns = columns.join(", ");
+        sql.run(&format!("CREATE TABLE t (k int, x int, {columns}, PRIMARY KEY (k, x))"));
+        for row in 0..3 {
+            let values = kinds.map(|(.., values)| values[row]).join(", ");
+            for twin in 1..=2 {
+                sql.run(&format!("INSERT INTO t VALUES ({row}, {twin}, {values})"));
+            }
+        }
+    }
+    let numbers = ["s", "i", "b", "m", "n", "f", "1", "2.50", "70000", "$1"];
+    let targets = ["s", "i", "b", "m", "n", "f"];
+    let mut changed = 0;
+    for (number, left) in numbers.iter().enumerate() {
+        for (other, right) in numbers.iter().enumerate() {
+            let sign = ["+", "-", "*"][(number + other) % 3];
+            let target = targets[(number + other / 2) % targets.len()];
+            for row in 0..3 {
+                let set = format!("UPDATE t SET {target} = {left} {sign} {right}, x = x, v = v || 'y'");
+                let value = [Parameter::from(3_i64)];
+                let parameter = &value[..usize::from(set.contains('$'))];
+                let of_one = format!("{set} WHERE k = {row} AND x = 1");
+                let of_both = format!("{set} WHERE k = {row} AND x IN (1, 2)");
+                let outcome = prepared_outcome(&one, &of_one, parameter);
+                let in_pairs = prepared_outcome(&many, &of_both, parameter);
+                assert_eq!(outcome.replace('1', "2"), in_pairs.replace('1', "2"), "{of_one}");
+                assert_eq!(prepared_outcome(&planned, &of_one, parameter), outcome, "{of_one}");
+                changed += usize::from(outcome == "UPDATE 1");
+                let rows = "SELECT * FROM t WHERE x = 1 ORDER BY k";
+                let expected = planned.rows_of_one_engine(rows);
+                assert_eq!(one.rows_of_one_engine(rows), expected, "{of_one}");
+                assert_eq!(many.rows_of_one_engine(rows), expected, "{of_one}");
+            }
+            for sql in [&one, &many, &planned] {
+                sql.run("UPDATE t SET v = left(v, 1)");
+            }
+        }
+    }
+    assert!(changed > 150, "{changed} changes of 300");
+}
+
+/// A plan was bound anew after each ROLLBACK.
+#[test]
+fn a_rollback_changes_no_settings_that_were_not_set() {
+    let sql = tables();
+    let before = sql.session.setting_changes();
+    sql.run("BEGIN");
+    sql.run("UPDATE wh SET label = 'z' WHERE no = 1");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.session.setting_changes(), before);
+    sql.run("BEGIN");
+    sql.run("SET LOCAL datestyle = 'German'");
+    sql.run("ROLLBACK");
+    assert_ne!(sql.session.setting_changes(), before);
+}

@@ -1,4 +1,4 @@
-//! INSERT of one row of literals and parameters, which needs no plan.
+//! INSERT of rows of literals and parameters, which needs no plan.
 //!
 //! Only a statement that is understood whole is taken here. One that may fail because of a value
 //! is left to the general way, which says why.
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Expr, Insert, SetExpr, Statement as Ast, TableObject};
 use freestone_frontend::types::RangeOf;
+use freestone_frontend::values::Numeric;
 use freestone_storage::delta::stored_key;
 use freestone_storage::row::cell;
 use freestone_storage::{
@@ -23,19 +24,23 @@ use crate::parameter::{self, Parameter};
 use crate::plan::expression::parse_expr;
 use crate::session::Session;
 use crate::types::type_held;
+use crate::values::text::{fit_char, fit_varchar};
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
 
-/// A row that a statement adds.
+/// Most rows of one statement; more are made column by column.
+const MOST_ROWS: usize = 500;
+
+/// Rows that a statement adds.
 #[derive(Debug)]
-pub(crate) struct NewRow {
+pub(crate) struct NewRows {
     name: Name,
     schema: Arc<TableSchema>,
-    /// A value for each column.
-    values: Vec<Source>,
+    /// For each row a value for each column.
+    rows: Vec<Vec<Source>>,
 }
 
 /// Where a value comes from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Source {
     /// The statement; `None` is NULL.
     Given(Option<Value>),
@@ -66,10 +71,10 @@ impl Source {
     }
 }
 
-impl NewRow {
+impl NewRows {
     /// Reads a statement; `None` for one of another form, or one that is wrong: run in the
     /// general way it fails as a statement does, and the transaction around it with it.
-    pub(crate) fn of(session: &Session, ast: &Ast) -> Option<NewRow> {
+    pub(crate) fn of(session: &Session, ast: &Ast) -> Option<NewRows> {
         let Ast::Insert(insert) = ast else {
             return None;
         };
@@ -78,7 +83,7 @@ impl NewRow {
         of_insert(&snapshot, insert)
     }
 
-    /// Whether the session may add the row; if not, the general way says why.
+    /// Whether the session may add the rows; if not, the general way says why.
     pub(crate) fn is_allowed(&self, session: &Session, catalog: &Catalog) -> bool {
         if !session.identity().is_limited() {
             return true;
@@ -90,8 +95,8 @@ impl NewRow {
         })
     }
 
-    /// Adds the row. False if the table is another by now, or a value may not fit: then nothing
-    /// has changed.
+    /// Adds the rows; how many they are. `None` if the table is another by now, or a value may not
+    /// fit: then nothing has changed.
     ///
     /// # Errors
     /// Errors of constraints.
@@ -99,29 +104,32 @@ impl NewRow {
         &self,
         transaction: &mut Transaction,
         parameters: &[Parameter],
-    ) -> Result<bool> {
+    ) -> Result<Option<u64>> {
         let table = transaction
             .catalog()
             .table(&self.name.schema, &self.name.name);
         let known = table.filter(|table| Arc::ptr_eq(&table.schema, &self.schema));
         let Some(table) = known.cloned() else {
-            return Ok(false);
+            return Ok(None);
         };
-        let mut row = Row::with_capacity(self.values.len());
-        for (source, column) in self.values.iter().zip(&self.schema.columns) {
-            let Some(value) = source.value(column, parameters) else {
-                return Ok(false);
-            };
-            row.push(value);
-        }
-        let first = transaction.insert_rows(table.id, &[row])?;
+        let row = |sources: &Vec<Source>| -> Option<Row> {
+            let values = sources.iter().zip(&self.schema.columns);
+            values
+                .map(|(source, column)| source.value(column, parameters))
+                .collect()
+        };
+        let rows: Option<Vec<Row>> = self.rows.iter().map(row).collect();
+        let Some(rows) = rows else {
+            return Ok(None);
+        };
+        let first = transaction.insert_rows(table.id, &rows)?;
         transaction.check_keys(table.id, first)?;
-        table.activity().inserted(1);
-        Ok(true)
+        table.activity().inserted(rows.len() as u64);
+        Ok(Some(rows.len() as u64))
     }
 }
 
-fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRow> {
+fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRows> {
     let plain = insert.on.is_none() && insert.returning.is_none() && insert.table_alias.is_none();
     let TableObject::TableName(written) = &insert.table else {
         return None;
@@ -141,33 +149,51 @@ fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRow> {
     let SetExpr::Values(values) = insert.source.as_deref()?.body.as_ref() else {
         return None;
     };
-    let [row] = values.rows.as_slice() else {
+    if values.rows.len() > MOST_ROWS {
         return None;
-    };
+    }
     plain_values(insert.source.as_deref()?)?;
-    let given = &row.content;
     let targets = target_columns(&schema, &name, insert).ok()?;
     let listed = !insert.columns.is_empty();
-    if given.len() > targets.len() || (listed && given.len() != targets.len()) {
+    let width = values.rows.first()?.content.len();
+    if width > targets.len() || (listed && width != targets.len()) {
         return None;
     }
-    let mut sources = Vec::with_capacity(schema.columns.len());
+    // Where the value of each column stands, and the value if there is none.
+    let mut places = Vec::with_capacity(schema.columns.len());
     for (index, column) in schema.columns.iter().enumerate() {
-        let place = targets.iter().position(|target| *target == index);
-        let expr = place.and_then(|place| given.get(place));
-        sources.push(
-            match (expr.filter(|expr| !is_default(expr)), &column.default) {
-                (Some(expr), _) => Source::of(expr, column)?,
-                (None, Some(text)) => Source::of(&parse_expr(text).ok()?, column)?,
-                (None, None) if column.nullable => Source::Given(None),
-                (None, None) => return None,
-            },
-        );
+        let place = targets[..width].iter().position(|target| *target == index);
+        let has_default = place.is_none_or(|place| {
+            let mut rows = values.rows.iter();
+            rows.any(|row| row.content.get(place).is_some_and(is_default))
+        });
+        let otherwise = match (&column.default, has_default) {
+            (_, false) => None,
+            (Some(text), _) => Some(Source::of(&parse_expr(text).ok()?, column)?),
+            (None, _) if column.nullable => Some(Source::Given(None)),
+            (None, _) => return None,
+        };
+        places.push((place, otherwise));
     }
-    Some(NewRow {
+    let row_of = |given: &[Expr]| -> Option<Vec<Source>> {
+        if given.len() != width {
+            return None;
+        }
+        let columns = places.iter().zip(&schema.columns);
+        let sources = columns.map(|((place, otherwise), column)| {
+            let expr = place.and_then(|place| given.get(place));
+            match expr.filter(|expr| !is_default(expr)) {
+                Some(expr) => Source::of(expr, column),
+                None => otherwise.clone(),
+            }
+        });
+        sources.collect()
+    };
+    let rows = values.rows.iter().map(|row| row_of(&row.content));
+    Some(NewRows {
         name,
-        schema,
-        values: sources,
+        schema: Arc::clone(&schema),
+        rows: rows.collect::<Option<_>>()?,
     })
 }
 
@@ -215,8 +241,10 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
 /// A value that is read from its text.
 fn read(text: &str, column: &Column) -> Option<Value> {
     let kind = &column.kind;
-    if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.modifier) {
-        return Some(Value::Bytes(text.as_bytes().to_vec()));
+    if column.modifier.is_none()
+        && let Some(value) = plainly_read(text, kind)
+    {
+        return Some(value);
     }
     let range = type_held(column).innermost().range();
     let is_range_of_time = range.is_some_and(RangeOf::is_of_time);
@@ -226,4 +254,33 @@ fn read(text: &str, column: &Column) -> Option<Value> {
     let mut builder = ColumnBuilder::of(column, &Arc::default());
     builder.push(text).ok()?;
     cell(&builder.finish(), 0)
+}
+
+/// A value of a type that needs no more than its text; `None` for other types and for texts that
+/// are not plainly one.
+fn plainly_read(text: &str, kind: &ColumnType) -> Option<Value> {
+    let bytes = |text: &str| Some(Value::Bytes(text.as_bytes().to_vec()));
+    match kind {
+        ColumnType::Text | ColumnType::Varchar(None) => bytes(text),
+        ColumnType::Varchar(Some(length)) => bytes(fit_varchar(text, *length).ok()?),
+        ColumnType::Char(length) => bytes(fit_char(text, *length).ok()?),
+        ColumnType::Integer => Some(Value::Int(digits(text)?.parse::<i32>().ok()?.into())),
+        ColumnType::BigInt => Some(Value::Int(digits(text)?.parse::<i64>().ok()?.into())),
+        ColumnType::Decimal { precision, scale } => {
+            let scale = u8::try_from(*scale).ok()?;
+            let number = Numeric::parse(text).ok()?;
+            let fitted = number.fitted((*precision).into(), scale.into()).ok()?;
+            Some(Value::Int(fitted.to_i128(scale.into())?))
+        }
+        _ => None,
+    }
+}
+
+/// A text, if it is made of digits behind a sign.
+fn digits(text: &str) -> Option<&str> {
+    let plain = text.strip_prefix('-').unwrap_or(text);
+    plain
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then_some(text)
 }
