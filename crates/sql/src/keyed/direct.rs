@@ -26,7 +26,7 @@ use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
 
 use super::access::{Access, By};
 use super::cells::Cells;
-use super::{MOST_ROWS, is_held_otherwise};
+use super::{MOST_ROWS, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
 use crate::lower::plainly_shown;
 use crate::values::assign;
@@ -137,9 +137,8 @@ impl Direct {
         let columns: Vec<Column> = places.iter().map(column).collect();
         let fields = items.iter().zip(shown).map(|(item, (name, ty, _))| {
             let held = match item {
-                Item::Id => return None,
                 Item::Stored(place) => columns[*place].kind.arrow(),
-                Item::Computed(_) => ty.arrow(),
+                Item::Id | Item::Computed(_) => ty.arrow(),
             };
             plainly_shown(name, ty).filter(|field| *field.data_type() == held)
         });
@@ -229,7 +228,7 @@ impl Direct {
         let Some(found) = self.found(access, snapshot, parameters)? else {
             return Ok(None);
         };
-        let rows: Vec<Row> = found.into_iter().map(|(_, row)| row).collect();
+        let (ids, rows): (Vec<RowId>, Vec<Row>) = found.into_iter().unzip();
         let stored = arrays(&self.columns, &rows)?;
         let columns = self.items.iter().map(|item| match item {
             Item::Stored(place) => Ok(Arc::clone(&stored[*place])),
@@ -237,7 +236,7 @@ impl Direct {
                 let held = |place: usize| Ok(Arc::clone(&stored[place]));
                 self.computed(expr, rows.len(), &held, parameters, session)
             }
-            Item::Id => Err(Error::internal("the id of a row in a result")),
+            Item::Id => of_ids(&ids),
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let mut fields = columns.iter().zip(schema.fields());

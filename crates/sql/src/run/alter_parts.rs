@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
             }
         };
         drop(open);
-        Ok(Run::new(self.session, snapshot, None))
+        Ok(Run::over(self.session, snapshot))
     }
 
     /// Runs operations on tables one after the other: all of them or none.

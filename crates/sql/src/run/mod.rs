@@ -130,7 +130,7 @@ pub(crate) struct Run<'a> {
     /// checked when all are done; `None` for other statements.
     parts: Mutex<Option<Touched>>,
     /// The statement, if it has to be looked at again when it changes the catalog.
-    checked: OnceLock<Ast>,
+    checked: OnceLock<Box<Ast>>,
     /// The values of a prepared query whose rows are found by keys.
     keys: Option<&'a KnownKeys<'a>>,
 }
@@ -207,10 +207,17 @@ impl<'a> Run<'a> {
 
     /// A run that only reads, outside of any transaction.
     pub(crate) fn over(session: &'a Session, snapshot: Snapshot) -> Self {
-        Self::new(session, snapshot, None)
+        Self::new(session, snapshot, None, None)
     }
 
-    fn new(session: &'a Session, snapshot: Snapshot, own: Option<Transaction>) -> Self {
+    /// A run in a transaction of its own, if there is one, with the values of a prepared query by
+    /// keys, if it is one.
+    fn new(
+        session: &'a Session,
+        snapshot: Snapshot,
+        own: Option<Transaction>,
+        keys: Option<&'a KnownKeys<'a>>,
+    ) -> Self {
         Self {
             session,
             state: OnceLock::new(),
@@ -223,15 +230,8 @@ impl<'a> Run<'a> {
             parts: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
-            keys: None,
+            keys,
         }
-    }
-}
-
-impl<'a> Run<'a> {
-    /// The run with the values of a prepared query by keys.
-    fn with_keys(self, keys: Option<&'a KnownKeys<'a>>) -> Self {
-        Self { keys, ..self }
     }
 }
 
@@ -266,7 +266,7 @@ impl Run<'_> {
         let catalog = self.snapshot.catalog();
         self.rights(catalog).check(catalog, ast)?;
         if self.identity().is_limited() {
-            let _ = self.checked.set(ast.clone());
+            let _ = self.checked.set(Box::new(ast.clone()));
         }
         if may_leave_blocks(ast) {
             self.session.database().plans().clear();

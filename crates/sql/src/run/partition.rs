@@ -197,7 +197,7 @@ impl Run<'_> {
     /// of the default partition, and of the table that becomes one.
     pub(super) fn absorbed_beside(&self, parent: &Name, child: Option<&Name>) -> Result<Run<'_>> {
         if !self.session.in_transaction() {
-            return Ok(Run::new(self.session, self.store().snapshot(), None));
+            return Ok(Run::over(self.session, self.store().snapshot()));
         }
         let whole = self.stored_table(parent)?;
         let default = partitions(&self.snapshot, whole)
@@ -212,7 +212,7 @@ impl Run<'_> {
             self.stored_table(child)?;
             names.push(child.clone());
         }
-        let mut run = Run::new(self.session, self.snapshot.clone(), None);
+        let mut run = Run::over(self.session, self.snapshot.clone());
         for name in self.with_leaves(names)? {
             run = self.absorbed(&name)?;
         }

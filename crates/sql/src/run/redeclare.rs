@@ -68,7 +68,7 @@ impl Run<'_> {
                 .ok_or_else(|| unknown_table(&self.snapshot, name))?;
             self.store().move_delta(table.id)?;
             let _hold = self.store().hold_mover(table.id);
-            let run = Run::new(self.session, self.store().snapshot(), None);
+            let run = Run::over(self.session, self.store().snapshot());
             match run.done_once(name, what).await {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => return done,

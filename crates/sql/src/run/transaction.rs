@@ -104,7 +104,7 @@ pub(super) async fn run(
     }
     let rows = task.sql().and_then(|ast| NewRows::of(session, ast));
     if let Some(rows) = rows {
-        let outcome = insert_at_once(session, &rows, &[]).await?;
+        let outcome = Box::pin(insert_at_once(session, &rows, &[])).await?;
         if let Some(outcome) = outcome {
             return Ok(outcome);
         }
@@ -132,14 +132,14 @@ pub(super) async fn run(
             session,
             failed: true,
         };
-        let outcome = within(session, work, snapshot).await;
+        let outcome = Box::pin(within(session, work, snapshot)).await;
         inside.failed = outcome.is_err();
         return outcome;
     }
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match alone(session, work, &mut stopped).await {
+        let error = match Box::pin(alone(session, work, &mut stopped)).await {
             Err(error) => error,
             done => return done,
         };
@@ -166,7 +166,7 @@ async fn within(session: &Session, work: Work<'_>, mut snapshot: Snapshot) -> Re
         false => None,
     };
     loop {
-        let run = Run::new(session, snapshot, None).with_keys(work.keys);
+        let run = Run::new(session, snapshot, None, work.keys);
         let outcome = run.dispatch(work.task).await;
         let (Some(before), Err(error)) = (&before, &outcome) else {
             return outcome;
@@ -255,14 +255,14 @@ async fn alone(
 ) -> Result<Outcome> {
     let store = session.database().store();
     if !changes {
-        let run = Run::new(session, store.snapshot(), None).with_keys(keys);
+        let run = Run::new(session, store.snapshot(), None, keys);
         return run.dispatch(task).await;
     }
     let mut own = store.begin()?;
     if session.modes().is_serializable() {
         own.make_serializable();
     }
-    let run = Run::new(session, own.snapshot(), Some(own)).with_keys(keys);
+    let run = Run::new(session, own.snapshot(), Some(own), keys);
     let outcome = run.dispatch(task).await;
     let own = run.own.into_inner();
     match (outcome, own) {

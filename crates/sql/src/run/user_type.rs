@@ -383,7 +383,7 @@ impl Run<'_> {
             Some(transaction) => transaction.snapshot(),
         };
         drop(open);
-        Ok(Run::new(self.session, snapshot, None))
+        Ok(Run::over(self.session, snapshot))
     }
 
     /// Statements about domains, and DROP TYPE.

@@ -162,7 +162,7 @@ fn rows_of_values_are_those_of_a_query() {
         ];
         let [at_once, sorted] = outcomes.map(|statement| {
             sql.run("BEGIN");
-            let state = sql.state(&statement);
+            let state = sql.ended(&statement);
             sql.run("ROLLBACK");
             state
         });
@@ -179,5 +179,8 @@ fn rows_of_values_are_those_of_a_query() {
         sql.rows("SELECT id, s, v FROM few WHERE id >= 20 ORDER BY id"),
         ["20|1|none", "21|7|x", "22|7|none"]
     );
-    assert_eq!(sql.state("INSERT INTO few (id, v) VALUES (30, 'a'), (31)"), "42601");
+    assert_eq!(
+        sql.state("INSERT INTO few (id, v) VALUES (30, 'a'), (31)"),
+        "42601"
+    );
 }

@@ -627,7 +627,9 @@ fn values_of_one_row_are_those_of_many() {
     let columns = kinds.map(|(name, kind, _)| format!("{name} {kind}"));
     for sql in [&one, &many, &planned] {
         let columns = columns.join(", ");
-        sql.run(&format!("CREATE TABLE t (k int, x int, {columns}, PRIMARY KEY (k, x))"));
+        sql.run(&format!(
+            "CREATE TABLE t (k int, x int, {columns}, PRIMARY KEY (k, x))"
+        ));
         for row in 0..3 {
             let values = kinds.map(|(.., values)| values[row]).join(", ");
             for twin in 1..=2 {
@@ -635,7 +637,9 @@ fn values_of_one_row_are_those_of_many() {
             }
         }
     }
-    let numbers = ["s", "i", "b", "m", "n", "f", "1", "2.50", "70000", "$1"];
+    let numbers = [
+        "s", "i", "b", "m", "n", "f", "1", "2.50", "70000", "$1::int",
+    ];
     let targets = ["s", "i", "b", "m", "n", "f"];
     let mut changed = 0;
     for (number, left) in numbers.iter().enumerate() {
@@ -643,15 +647,24 @@ fn values_of_one_row_are_those_of_many() {
             let sign = ["+", "-", "*"][(number + other) % 3];
             let target = targets[(number + other / 2) % targets.len()];
             for row in 0..3 {
-                let set = format!("UPDATE t SET {target} = {left} {sign} {right}, x = x, v = v || 'y'");
+                let set =
+                    format!("UPDATE t SET {target} = {left} {sign} {right}, x = x, v = v || 'y'");
                 let value = [Parameter::from(3_i64)];
                 let parameter = &value[..usize::from(set.contains('$'))];
                 let of_one = format!("{set} WHERE k = {row} AND x = 1");
                 let of_both = format!("{set} WHERE k = {row} AND x IN (1, 2)");
                 let outcome = prepared_outcome(&one, &of_one, parameter);
                 let in_pairs = prepared_outcome(&many, &of_both, parameter);
-                assert_eq!(outcome.replace('1', "2"), in_pairs.replace('1', "2"), "{of_one}");
-                assert_eq!(prepared_outcome(&planned, &of_one, parameter), outcome, "{of_one}");
+                assert_eq!(
+                    outcome.replace('1', "2"),
+                    in_pairs.replace('1', "2"),
+                    "{of_one}"
+                );
+                assert_eq!(
+                    prepared_outcome(&planned, &of_one, parameter),
+                    outcome,
+                    "{of_one}"
+                );
                 changed += usize::from(outcome == "UPDATE 1");
                 let rows = "SELECT * FROM t WHERE x = 1 ORDER BY k";
                 let expected = planned.rows_of_one_engine(rows);
