@@ -6,12 +6,19 @@
 //! `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` two of two columns each; columns that are equal by
 //! a condition share their values. An access is there if every alternative gives all columns of
 //! a primary key or UNIQUE constraint a value, or the first columns of one or of an index; bounds
-//! of the next column narrow the rows.
+//! of the next column narrow the rows. The values may come from the rows of another table that is
+//! read before, whose columns they equal:
+//!
+//! ```text
+//! FROM orders o JOIN users u ON u.id = o.user_id WHERE o.id = $1
+//!
+//! orders by ($1), then users by the user_id of each row
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use freestone_frontend::plan::{
     Column as Read, ColumnId, Expr, ExprKind, JoinKind, Plan, Relation,
 };
@@ -45,6 +52,8 @@ pub(super) struct Access {
     pub(super) is_exact: bool,
     /// Where the values of each key, or of its first columns, come from.
     keys: Vec<Vec<Source>>,
+    /// The access, among those before it, whose rows give it values.
+    after: Option<usize>,
 }
 
 /// The way to the rows.
@@ -85,24 +94,62 @@ enum Source {
     Given(Option<Value>),
     /// The parameter of this number, from 1.
     Parameter(usize),
+    /// The column of this place in the rows of the access that comes before.
+    Row(usize),
 }
 
 impl Source {
+    /// The value that is the same for all keys.
     fn value(&self, parameters: &[ArrayRef]) -> Option<Value> {
         match self {
             Source::Given(value) => value.clone(),
             Source::Parameter(number) => cell(parameters.get(number - 1)?, 0),
+            Source::Row(_) => None,
+        }
+    }
+
+    /// The value for a row of the access that comes before.
+    fn value_of(
+        &self,
+        parameters: &[ArrayRef],
+        (rows, row): (&RecordBatch, usize),
+    ) -> Option<Value> {
+        match self {
+            Source::Row(place) => cell(rows.columns().get(*place)?, row),
+            other => other.value(parameters),
         }
     }
 }
 
 impl Access {
-    /// The keys with the values of parameters, each once; those with a NULL are left out.
-    pub(super) fn values(&self, parameters: &[ArrayRef]) -> Vec<Vec<Value>> {
-        let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
-            key.iter().map(|source| source.value(parameters)).collect()
-        };
-        let mut keys: Vec<Vec<Value>> = self.keys.iter().filter_map(of).collect();
+    /// Whether rows of another access give its keys.
+    pub(super) fn is_after_another(&self) -> bool {
+        self.after.is_some()
+    }
+
+    /// The keys with the values of parameters and of rows that were found before, each once; those
+    /// with a NULL are left out.
+    pub(super) fn values(&self, parameters: &[ArrayRef], found: &[RecordBatch]) -> Vec<Vec<Value>> {
+        let mut keys: Vec<Vec<Value>> = Vec::with_capacity(self.keys.len());
+        match self.after.and_then(|after| found.get(after)) {
+            None => {
+                let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
+                    key.iter().map(|source| source.value(parameters)).collect()
+                };
+                keys.extend(self.keys.iter().filter_map(of));
+            }
+            Some(rows) => {
+                for row in 0..rows.num_rows() {
+                    let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
+                        let values = key.iter();
+                        values
+                            .map(|source| source.value_of(parameters, (rows, row)))
+                            .collect()
+                    };
+                    keys.extend(self.keys.iter().filter_map(of));
+                }
+            }
+        }
         if keys.len() > 1 {
             let mut seen = HashSet::new();
             keys.retain(|key| seen.insert(key.iter().map(bytes).collect::<Vec<_>>()));
@@ -112,6 +159,16 @@ impl Access {
 }
 
 impl By {
+    /// How narrow the way is, to be compared with others of a plan.
+    fn narrow(&self) -> usize {
+        match self {
+            By::Key(_) => usize::MAX,
+            By::First {
+                columns, bounds, ..
+            } => 2 * columns.len() + usize::from(!bounds.is_empty()),
+        }
+    }
+
     /// The condition that values of the columns make together with the bounds; `None` if
     /// a bound is NULL.
     pub(super) fn condition(&self, key: &[Value], parameters: &[ArrayRef]) -> Option<Predicate> {
@@ -158,10 +215,31 @@ impl By {
 pub(super) fn all(plan: &Plan) -> Option<Vec<Access>> {
     let mut walk = Walk {
         same: Vec::new(),
-        found: Vec::new(),
+        open: Vec::new(),
     };
     walk.plan(plan, &[], None)?;
-    (!walk.found.is_empty()).then_some(walk.found)
+    let mut open = std::mem::take(&mut walk.open);
+    let mut found: Vec<Access> = Vec::new();
+    while !open.is_empty() {
+        // Whole keys come first, as soon as rows that were found give their values. Then comes the
+        // table of which the first columns of a key leave least.
+        let accesses = open.iter().enumerate();
+        let accesses = accesses.map(|(at, scan)| (at, walk.access(scan, &found)));
+        let mut best: Option<(usize, usize, Access)> = None;
+        for (at, access) in accesses {
+            let Some(access) = access else {
+                continue;
+            };
+            let narrow = access.by.narrow();
+            if best.as_ref().is_none_or(|(_, known, _)| narrow > *known) {
+                best = Some((at, narrow, access));
+            }
+        }
+        let (at, _, access) = best?;
+        open.remove(at);
+        found.push(access);
+    }
+    (!found.is_empty()).then_some(found)
 }
 
 /// The table of a relation of a plan, if it is a stored one.
@@ -213,16 +291,26 @@ impl<'p> Wanted<'p> {
     }
 }
 
-struct Walk {
-    /// Columns that are renamed by projections: the new one and the old one.
-    same: Vec<(ColumnId, ColumnId)>,
-    found: Vec<Access>,
+/// A scan of a plan, with the conditions that its rows must meet to matter.
+struct Open<'p> {
+    relation: &'p Relation,
+    columns: &'p [(Read, usize)],
+    above: Vec<&'p Expr>,
+    /// If of the rows that meet all of them only the first ones matter, which.
+    wanted: Option<Wanted<'p>>,
 }
 
-impl Walk {
+struct Walk<'p> {
+    /// Columns that are renamed by projections: the new one and the old one.
+    same: Vec<(ColumnId, ColumnId)>,
+    /// The scans of the plan.
+    open: Vec<Open<'p>>,
+}
+
+impl<'p> Walk<'p> {
     /// Goes down a plan with the conditions that its rows must meet to matter; if of the rows
     /// that meet all of them only the first ones do, with these.
-    fn plan<'p>(
+    fn plan(
         &mut self,
         plan: &'p Plan,
         above: &[&'p Expr],
@@ -239,8 +327,12 @@ impl Walk {
                 sample: None,
                 ..
             } => {
-                let access = self.access(relation, columns, above, wanted)?;
-                self.found.push(access);
+                self.open.push(Open {
+                    relation,
+                    columns,
+                    above: above.to_vec(),
+                    wanted,
+                });
                 Some(())
             }
             Plan::Filter { input, condition } => {
@@ -294,13 +386,15 @@ impl Walk {
         }
     }
 
-    fn access(
-        &self,
-        relation: &Relation,
-        columns: &[(Read, usize)],
-        above: &[&Expr],
-        wanted: Option<Wanted<'_>>,
-    ) -> Option<Access> {
+    /// The way to the rows of a scan, after others whose rows are found.
+    fn access(&self, scan: &Open<'_>, found: &[Access]) -> Option<Access> {
+        let Open {
+            relation,
+            columns,
+            above,
+            wanted,
+        } = scan;
+        let (relation, above) = (*relation, above.as_slice());
         let table = stored(relation)?;
         may_read(table).ok()?;
         let schema = &table.schema;
@@ -314,7 +408,7 @@ impl Walk {
         };
         let (mut read, mut positions) = (Vec::new(), Vec::new());
         let mut places: HashMap<ColumnId, usize> = HashMap::new();
-        for (column, at) in columns {
+        for (column, at) in *columns {
             match place(*at)? {
                 (name, None) if name == ROW_ID => read.push((column.clone(), true)),
                 (_, Some(position)) => {
@@ -330,20 +424,40 @@ impl Walk {
             }
         }
         self.spread(&mut places, above);
-        let alternatives = alternatives_of(above, &places, schema)?;
-        let (by, keys) = match keys(schema, &alternatives) {
-            Some((key, keys)) => {
+        let given = alternatives_of(above, &places, schema);
+        let mut ways = given.iter().map(|given| (given.clone(), None));
+        let own = ways.next();
+        // With values of rows there may be a whole key where there is none without them.
+        let of_rows = found.iter().enumerate().filter_map(|(number, access)| {
+            let rows = self.values_of_rows(access, (&places, above), schema);
+            let given = given.clone().unwrap_or_else(|| vec![Alternative::new()]);
+            let with_rows = given.into_iter().map(|mut one| {
+                for (at, source) in &rows {
+                    one.entry(*at).or_insert_with(|| source.clone());
+                }
+                one
+            });
+            (!rows.is_empty()).then(|| (with_rows.collect::<Vec<_>>(), Some(number)))
+        });
+        let ways: Vec<_> = own.into_iter().chain(of_rows).collect();
+        let whole = ways.iter().find_map(|(alternatives, after)| {
+            let (key, keys) = keys(schema, alternatives)?;
+            Some((key, keys, *after))
+        });
+        let (by, keys, after) = match whole {
+            Some((key, keys, after)) => {
                 let look_up = KeyLookUp::prepare(schema, &key, &positions).ok()?;
-                (By::Key(look_up.of_reader()), keys)
+                (By::Key(look_up.of_reader()), keys, after)
             }
-            None => {
+            None => ways.iter().find_map(|(alternatives, after)| {
                 let conditions = Conditions {
                     bounds: bounds(above, &places, schema),
                     wanted: wanted.and_then(|wanted| limited(&wanted, above, &places, schema)),
-                    alternatives: &alternatives,
+                    alternatives,
                 };
-                first_columns(schema, conditions)?
-            }
+                let (by, keys) = first_columns(schema, conditions)?;
+                Some((by, keys, *after))
+            })?,
         };
         let is_exact = match &by {
             By::Key(look_up) => {
@@ -360,7 +474,27 @@ impl Walk {
             read,
             columns: positions,
             keys,
+            after,
         })
+    }
+
+    /// The columns of a table that equal columns of rows that are found before, by their places.
+    fn values_of_rows(
+        &self,
+        access: &Access,
+        (places, above): (&HashMap<ColumnId, usize>, &[&Expr]),
+        schema: &TableSchema,
+    ) -> Alternative {
+        let read = access.read.iter().enumerate();
+        let read = read.filter(|(_, (_, is_id))| !is_id);
+        let mut known = read.map(|(at, (column, _))| (column.id, at)).collect();
+        self.spread(&mut known, above);
+        let own = places.iter().filter_map(|(id, position)| {
+            let at = known.get(id)?;
+            let is_plain = is_plain(&schema.columns[*position].kind);
+            is_plain.then_some((*position, Source::Row(*at)))
+        });
+        own.collect()
     }
 
     /// Adds the columns that equal those of a table by a condition or a projection.

@@ -28,7 +28,7 @@ use super::access::{Access, By};
 use super::cells::Cells;
 use super::{MOST_ROWS, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
-use crate::lower::plainly_shown;
+use crate::lower::{is_shown_otherwise, shown_field, shown_values};
 use crate::values::assign;
 use crate::values::convert::loaded;
 
@@ -42,8 +42,10 @@ pub(super) struct Direct {
     /// The columns that expressions read: their number in the plan, their type and their place in
     /// the look-up.
     read: Vec<(ColumnId, Type, usize)>,
-    /// The result for clients; `None` if a value is shown otherwise than it is held.
+    /// The result for clients; `None` if values are not shown by themselves.
     answer: Option<SchemaRef>,
+    /// The columns of the result that are shown otherwise than they are held, and their types.
+    otherwise: Vec<(usize, Type)>,
 }
 
 /// A column of the result.
@@ -140,13 +142,16 @@ impl Direct {
                 Item::Stored(place) => columns[*place].kind.arrow(),
                 Item::Id | Item::Computed(_) => ty.arrow(),
             };
-            plainly_shown(name, ty).filter(|field| *field.data_type() == held)
+            shown_field(name, ty).filter(|_| held == ty.arrow())
         });
         let fields: Option<Vec<_>> = fields.collect();
+        let types = shown.iter().map(|(_, ty, _)| ty.clone()).enumerate();
+        let otherwise = types.filter(|(_, ty)| is_shown_otherwise(ty));
         let look_up = KeyLookUp::prepare(&table.schema, by.key(), &places).ok()?;
         Some(Direct {
             look_up: look_up.of_reader(),
             answer: fields.map(|fields| Arc::new(Schema::new(fields))),
+            otherwise: otherwise.collect(),
             columns,
             items,
             read,
@@ -163,7 +168,7 @@ impl Direct {
         let Some(table) = access.table.upgrade() else {
             return Ok(None);
         };
-        let keys = access.values(parameters);
+        let keys = access.values(parameters, &[]);
         table.activity().looked_up(keys.len() as u64);
         let view = snapshot.read_view(table.id);
         if let [key] = keys.as_slice() {
@@ -195,7 +200,8 @@ impl Direct {
             Item::Id | Item::Computed(_) => None,
         });
         let places: Option<Vec<usize>> = places.collect();
-        let (Some(places), Some(_)) = (places, &self.answer) else {
+        let is_plain = self.answer.is_some() && self.otherwise.is_empty();
+        let Some(places) = places.filter(|_| is_plain) else {
             return Ok(None);
         };
         let Some(found) = self.found(access, snapshot, parameters)? else {
@@ -210,8 +216,8 @@ impl Direct {
         Ok(Some(rows.collect()))
     }
 
-    /// The result as clients are shown it; `None` if values are shown otherwise than they are
-    /// held, or the table is not there.
+    /// The result as clients are shown it; `None` if values are not shown by themselves, or the
+    /// table is not there.
     ///
     /// # Errors
     /// Errors of reading rows, and of functions.
@@ -238,7 +244,10 @@ impl Direct {
             }
             Item::Id => of_ids(&ids),
         });
-        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        for (at, ty) in &self.otherwise {
+            columns[*at] = shown_values(ty, &columns[*at], session)?;
+        }
         let mut fields = columns.iter().zip(schema.fields());
         if !fields.all(|(array, field)| array.data_type() == field.data_type()) {
             return Ok(None);

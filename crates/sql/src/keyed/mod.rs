@@ -25,7 +25,6 @@ mod cells;
 mod direct;
 mod query;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,7 +35,7 @@ use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Extent, Row, RowId, Snapshot, Table};
+use freestone_storage::{Column, Extent, Row, RowId, Snapshot, Table, Value};
 
 use self::access::{Access, By};
 use self::direct::Direct;
@@ -66,6 +65,8 @@ pub(crate) struct KeyPlan {
 /// each of them may at least.
 const MOST_LOOKED_AT: usize = 4_000;
 const EACH_LOOKS_AT: usize = 100;
+/// Most keys that rows of another table give; a join of operators finds more of them sooner.
+const MOST_AFTER: usize = 256;
 /// Most blocks of a table that its look-ups may ask.
 const MOST_ASKED: usize = 200_000;
 
@@ -181,18 +182,25 @@ impl KeyPlan {
             return Ok(Some(answer));
         }
         let session = seen.session;
-        let mut found: HashMap<usize, RecordBatch> = HashMap::new();
+        let mut found: Vec<RecordBatch> = Vec::with_capacity(self.accesses.len());
         let mut left = MOST_ROWS;
         for access in &self.accesses {
-            let Some(batch) =
-                looked_up(access, (seen.snapshot, seen.record), parameters, &mut left)?
+            let keys = access.values(parameters, &found);
+            if access.is_after_another() && keys.len() > MOST_AFTER {
+                return Ok(None);
+            }
+            let of = (access, keys.as_slice());
+            let Some(batch) = looked_up(of, (seen.snapshot, seen.record), parameters, &mut left)?
             else {
                 return Ok(None);
             };
-            found.insert(access.relation, batch);
+            found.push(batch);
         }
         let of = |relation: &Relation, _: &[(Read, usize)]| {
-            let batch = found.get(&std::ptr::from_ref(relation).addr());
+            let address = std::ptr::from_ref(relation).addr();
+            let mut accesses = self.accesses.iter();
+            let place = accesses.position(|access| access.relation == address);
+            let batch = place.and_then(|place| found.get(place));
             Ok(batch.cloned().into_iter().collect())
         };
         let table = reference::run(&self.plan, &of, session, parameters)?;
@@ -213,7 +221,7 @@ impl KeyPlan {
 /// The rows of an access, with the columns that the plan reads; `None` if there are more than
 /// may be left.
 fn looked_up(
-    access: &Access,
+    (access, keys): (&Access, &[Vec<Value>]),
     (snapshot, record): (&Snapshot, Option<&Record>),
     parameters: &[ArrayRef],
     left: &mut usize,
@@ -223,14 +231,13 @@ fn looked_up(
     };
     let view = snapshot.read_view(table.id);
     let mut rows: Vec<(RowId, Row)> = Vec::new();
-    let keys = access.values(parameters);
     if keys.len().saturating_mul(table.blocks().len()) > MOST_ASKED {
         return Ok(None);
     }
     let most = (MOST_LOOKED_AT / keys.len().max(1)).max(EACH_LOOKS_AT);
     let foremost = access.by.foremost(parameters);
     let begun = Instant::now();
-    for key in &keys {
+    for key in keys {
         let some = match &access.by {
             By::Key(look_up) => table.find(&view, look_up, key)?,
             by => {

@@ -78,8 +78,8 @@ pub(crate) use indexed::{FIRST, Term};
 pub(crate) use operator::{Operators, bulk_window};
 pub(crate) use optimize::optimize;
 pub(crate) use output::{
-    output, plainly_shown, schema, shown_batch, stored, stored_batch, stored_records, type_of,
-    with_schema,
+    is_shown_otherwise, output, schema, shown_batch, shown_field, shown_values, stored,
+    stored_batch, stored_records, type_of, with_schema,
 };
 
 /// What a relation of the front is here: its handle.

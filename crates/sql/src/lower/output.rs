@@ -156,7 +156,7 @@ pub(crate) fn shown_batch(
         }
         let field = Field::new(*name, kind(ty), true);
         fields.push(field.with_metadata(said(ty)));
-        arrays.push(shown(ty, values, session)?);
+        arrays.push(shown_values(ty, values, session)?);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let schema = Arc::new(Schema::new(fields));
@@ -165,10 +165,11 @@ pub(crate) fn shown_batch(
     )?))
 }
 
-/// The column of a result that is shown as it is held; `None` for a type of other values.
-pub(crate) fn plainly_shown(name: &str, ty: &Type) -> Option<Field> {
-    let plain = !is_shown_otherwise(ty) && !has_names(ty) && !matches!(ty, Type::Array(_));
-    plain.then(|| Field::new(name, kind(ty), true).with_metadata(said(ty)))
+/// The column of a result whose values [`shown_values`] gives; `None` for a type whose values are
+/// shown by what is known of other objects.
+pub(crate) fn shown_field(name: &str, ty: &Type) -> Option<Field> {
+    let alone = !has_names(ty) && !matches!(ty, Type::Array(_));
+    alone.then(|| Field::new(name, kind(ty), true).with_metadata(said(ty)))
 }
 
 /// Names, types and values as storage takes them; `None` if the values of a column have another
@@ -249,7 +250,8 @@ fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
     all
 }
 
-fn is_shown_otherwise(ty: &Type) -> bool {
+/// Whether values of a type are shown in another form than they are held.
+pub(crate) fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
@@ -353,17 +355,21 @@ impl ScalarUDFImpl for Shown {
         };
         Ok(match value {
             ColumnarValue::Array(array) => {
-                ColumnarValue::Array(shown(&self.ty, array, &self.session)?)
+                ColumnarValue::Array(shown_values(&self.ty, array, &self.session)?)
             }
             ColumnarValue::Scalar(value) => {
-                let array = shown(&self.ty, &value.to_array()?, &self.session)?;
+                let array = shown_values(&self.ty, &value.to_array()?, &self.session)?;
                 ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
             }
         })
     }
 }
 
-fn shown(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
+/// Values of a type as clients are shown them.
+///
+/// # Errors
+/// `XX000` for values of another type.
+pub(crate) fn shown_values(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
     if *array.data_type() == DataType::Null {
         return Ok(new_null_array(&kind(ty), array.len()));
     }
@@ -373,7 +379,7 @@ fn shown(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
     match (ty, kind(ty)) {
         (Type::Array(element), _) => {
             let arrays = Arrays::of(array)?;
-            let values = shown(element, arrays.values(), session)?;
+            let values = shown_values(element, arrays.values(), session)?;
             return Ok(arrays.with_values(values, array.nulls().cloned())?);
         }
         (Type::Record(types), DataType::Struct(fields)) => {
@@ -381,7 +387,7 @@ fn shown(ty: &Type, array: &ArrayRef, session: &Session) -> Result<ArrayRef> {
                 return Err(Error::internal(format!("{ty} in {}", array.data_type())));
             };
             let pairs = types.iter().zip(records.columns());
-            let columns = pairs.map(|((_, ty), column)| shown(ty, column, session));
+            let columns = pairs.map(|((_, ty), column)| shown_values(ty, column, session));
             let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
             let (length, nulls) = (records.len(), records.nulls().cloned());
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;

@@ -693,3 +693,111 @@ fn a_rollback_changes_no_settings_that_were_not_set() {
     sql.run("ROLLBACK");
     assert_ne!(sql.session.setting_changes(), before);
 }
+
+/// Joins whose keys come from rows of another table, in either order of the tables.
+#[test]
+fn keys_come_from_rows_of_other_tables() {
+    let sql = Sql::new();
+    for statement in [
+        "CREATE TABLE users (id int PRIMARY KEY, name text, city smallint)",
+        "CREATE TABLE cities (id bigint PRIMARY KEY, name varchar(9))",
+        "CREATE TABLE orders (id bigint PRIMARY KEY, who int, placed date)",
+        "CREATE TABLE lines (o bigint, n int, item int, PRIMARY KEY (o, n))",
+        "CREATE TABLE items (w int, id int, left_over int, PRIMARY KEY (w, id))",
+        "INSERT INTO users SELECT i, 'u' || i, i % 5 FROM generate_series(1, 40) i",
+        "INSERT INTO cities SELECT i, 'c' || i FROM generate_series(1, 3) i",
+        "INSERT INTO orders SELECT i, CASE WHEN i % 7 > 0 THEN i % 50 END, \
+         date '2024-01-01' + i FROM generate_series(1, 300) i",
+        "INSERT INTO lines SELECT i, n, (i * n) % 90 FROM generate_series(1, 300) i, \
+         generate_series(1, 4) n WHERE (i + n) % 6 > 0",
+        "INSERT INTO items SELECT w, i, (i * 7) % 20 FROM generate_series(1, 2) w, \
+         generate_series(0, 79) i",
+        "VACUUM users; VACUUM cities; VACUUM orders; VACUUM lines; VACUUM items",
+        "UPDATE users SET city = 2 WHERE id = 7; DELETE FROM lines WHERE o = 9 AND n = 2",
+        "INSERT INTO orders VALUES (301, 7, NULL)",
+    ] {
+        sql.run(statement);
+    }
+    let planned = Sql::on(sql.session.database());
+    planned.run("SET freestone.engine = 'datafusion'");
+    let mut rows = 0;
+    for (query, by_keys) in [
+        (
+            "SELECT o.*, u.name FROM orders o JOIN users u ON u.id = o.who WHERE o.id = $1",
+            true,
+        ),
+        (
+            "SELECT u.name, o.placed FROM users u JOIN orders o ON u.id = o.who WHERE o.id = $1",
+            true,
+        ),
+        (
+            "SELECT o.id, u.name FROM orders o LEFT JOIN users u ON u.id = o.who WHERE o.id = $1",
+            true,
+        ),
+        (
+            "SELECT o.id, u.name, c.name FROM orders o JOIN users u ON u.id = o.who \
+             LEFT JOIN cities c ON c.id = u.city WHERE o.id IN ($1, 301, 14)",
+            true,
+        ),
+        (
+            "SELECT c.name FROM cities c, users u, orders o WHERE c.id = u.city AND o.who = u.id AND o.id = $1",
+            true,
+        ),
+        (
+            "SELECT l.n, i.left_over FROM lines l, items i WHERE l.o = $1 AND i.id = l.item AND i.w = 2",
+            true,
+        ),
+        (
+            "SELECT count(DISTINCT i.id) FROM lines l, items i WHERE l.o = $1 AND l.n > 1 \
+             AND i.id = l.item AND i.w = 1 AND i.left_over < 12",
+            true,
+        ),
+        (
+            "SELECT l.n FROM lines l WHERE l.o = $1 AND EXISTS (SELECT 1 FROM items i WHERE i.w = 1 AND i.id = l.item)",
+            true,
+        ),
+        (
+            "SELECT l.n FROM lines l WHERE l.o = $1 AND NOT EXISTS (SELECT 1 FROM items i WHERE i.w = 1 AND i.id = l.item)",
+            true,
+        ),
+        (
+            "SELECT a.n, b.n FROM lines a JOIN lines b ON b.o = a.o AND b.n > a.n WHERE a.o = $1",
+            true,
+        ),
+        (
+            "SELECT o.id FROM orders o RIGHT JOIN users u ON u.id = o.who WHERE o.id = $1",
+            true,
+        ),
+        (
+            "SELECT u.id, o.id FROM users u FULL JOIN orders o ON u.id = o.who AND o.id = $1 ORDER BY 1, 2",
+            false,
+        ),
+        (
+            "SELECT o.id FROM orders o JOIN users u ON u.id = o.who + 1 WHERE o.id = $1",
+            false,
+        ),
+    ] {
+        for number in [1, 7, 9, 14, 49, 299, 1000] {
+            let prepared = sql.session.prepare(query).unwrap();
+            let value = [Parameter::from(number as i64)];
+            let found = prepared_rows(&sql.session, &prepared, &value);
+            let at_once = prepared.at_once(&sql.session, &value).unwrap();
+            assert_eq!(at_once.is_some(), by_keys, "{query}");
+            // No rows have no names of columns in one of both texts.
+            let names = found.lines().find(|line| line.starts_with('|'));
+            let sorted = |text: &str| {
+                let lines = text.lines().filter(|line| line.starts_with('|'));
+                let lines = lines.filter(|line| Some(*line) != names);
+                let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            let literal = query.replace("$1", &number.to_string());
+            let expected = sorted(&text_outcome(&planned, &literal));
+            let found = sorted(&found);
+            assert_eq!(found, expected, "{literal}");
+            rows += found.len();
+        }
+    }
+    assert!(rows > 100, "{rows} rows");
+}
