@@ -37,6 +37,10 @@ pub(crate) use utility::Utility;
 
 /// The tree of a statement.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most are the large one, and all are behind a pointer"
+)]
 pub(crate) enum Tree {
     /// Of sqlparser's grammar.
     Sql(Ast),

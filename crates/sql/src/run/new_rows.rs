@@ -35,7 +35,7 @@ const MOST_ROWS: usize = 500;
 pub(crate) struct NewRows {
     name: Name,
     schema: Arc<TableSchema>,
-    /// For each row a value for each column.
+    /// A value for each column, row by row.
     rows: Vec<Vec<Source>>,
 }
 

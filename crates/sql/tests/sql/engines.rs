@@ -265,7 +265,7 @@ const FOUND: [&str; 12] = [
     "SELECT count(*) FROM a WHERE t = (SELECT min(t) FROM b) OR p IS NULL AND k = (SELECT count(*) FROM b WHERE k = 1) AND NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
     // Groups of groups, none of them left.
     "SELECT count(*), sum(x) FROM (SELECT k, sum(p) AS x FROM a WHERE id < 0 GROUP BY k) s",
-    // The same moment with and without a zone.
+    // One moment, with and without a zone.
     "SELECT max(TIMESTAMP '1999-07-01 12:34'), max(TIMESTAMPTZ '1999-07-01 12:34+00') FROM a",
     "SELECT id, lead(TIMESTAMPTZ '1999-07-01 12:34+00', 1, TIMESTAMPTZ '1999-07-01 12:34+00') \
      OVER (ORDER BY TIMESTAMP '1999-07-01 12:34', id) FROM b WHERE id < 9",
