@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{Expr, Insert, SetExpr, Statement as Ast, TableObject};
 use freestone_frontend::types::RangeOf;
-use freestone_frontend::values::Numeric;
 use freestone_storage::delta::stored_key;
 use freestone_storage::row::cell;
 use freestone_storage::{
@@ -24,7 +23,7 @@ use crate::parameter::{self, Parameter};
 use crate::plan::expression::parse_expr;
 use crate::session::Session;
 use crate::types::type_held;
-use crate::values::text::{fit_char, fit_varchar};
+use crate::values::text::{fit_char, fit_varchar, parse_decimal, parse_int};
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
 
 /// Most rows of one statement; more are made column by column.
@@ -260,27 +259,19 @@ fn read(text: &str, column: &Column) -> Option<Value> {
 /// are not plainly one.
 fn plainly_read(text: &str, kind: &ColumnType) -> Option<Value> {
     let bytes = |text: &str| Some(Value::Bytes(text.as_bytes().to_vec()));
+    let whole = |min, max| {
+        let number = parse_int("", text, min, max).ok()?;
+        Some(Value::Int(number.into()))
+    };
     match kind {
         ColumnType::Text | ColumnType::Varchar(None) => bytes(text),
         ColumnType::Varchar(Some(length)) => bytes(fit_varchar(text, *length).ok()?),
         ColumnType::Char(length) => bytes(fit_char(text, *length).ok()?),
-        ColumnType::Integer => Some(Value::Int(digits(text)?.parse::<i32>().ok()?.into())),
-        ColumnType::BigInt => Some(Value::Int(digits(text)?.parse::<i64>().ok()?.into())),
+        ColumnType::Integer => whole(i32::MIN.into(), i32::MAX.into()),
+        ColumnType::BigInt => whole(i64::MIN, i64::MAX),
         ColumnType::Decimal { precision, scale } => {
-            let scale = u8::try_from(*scale).ok()?;
-            let number = Numeric::parse(text).ok()?;
-            let fitted = number.fitted((*precision).into(), scale.into()).ok()?;
-            Some(Value::Int(fitted.to_i128(scale.into())?))
+            Some(Value::Int(parse_decimal(text, *precision, *scale).ok()?))
         }
         _ => None,
     }
-}
-
-/// A text, if it is made of digits behind a sign.
-fn digits(text: &str) -> Option<&str> {
-    let plain = text.strip_prefix('-').unwrap_or(text);
-    plain
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then_some(text)
 }
