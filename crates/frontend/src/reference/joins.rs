@@ -56,7 +56,10 @@ impl Run<'_> {
                 Some(table) if !lateral => table.clone(),
                 _ => self.plan(right, &env)?,
             };
-            self.count(table.rows)?;
+            // Pairs of rows that were looked at together are counted.
+            if found.is_none() {
+                self.count(table.rows)?;
+            }
             let matches = match (&mut found, condition) {
                 (Some(found), _) => std::mem::take(&mut found[row]),
                 (None, Some(condition)) if table.rows > 0 && !is_mark => {

@@ -33,6 +33,8 @@ use crate::lower::Handle;
 use crate::run::may_read;
 use crate::scan::{ROW_ID, StoredTable};
 
+/// Most tables: the way to each is asked for again when another's rows are found.
+const MOST_TABLES: usize = 12;
 /// Most keys of one table.
 const MOST_KEYS: usize = 1_000;
 
@@ -219,6 +221,9 @@ pub(super) fn all(plan: &Plan) -> Option<Vec<Access>> {
     };
     walk.plan(plan, &[], None)?;
     let mut open = std::mem::take(&mut walk.open);
+    if open.len() > MOST_TABLES {
+        return None;
+    }
     let mut found: Vec<Access> = Vec::new();
     while !open.is_empty() {
         // Whole keys come first, as soon as rows that were found give their values. Then comes the
@@ -425,11 +430,13 @@ impl<'p> Walk<'p> {
         }
         self.spread(&mut places, above);
         let given = alternatives_of(above, &places, schema);
-        let mut ways = given.iter().map(|given| (given.clone(), None));
-        let own = ways.next();
+        let own = given.clone().map(|given| (given, None));
         // With values of rows there may be a whole key where there is none without them.
         let of_rows = found.iter().enumerate().filter_map(|(number, access)| {
             let rows = self.values_of_rows(access, (&places, above), schema);
+            if rows.is_empty() {
+                return None;
+            }
             let given = given.clone().unwrap_or_else(|| vec![Alternative::new()]);
             let with_rows = given.into_iter().map(|mut one| {
                 for (at, source) in &rows {
@@ -437,7 +444,7 @@ impl<'p> Walk<'p> {
                 }
                 one
             });
-            (!rows.is_empty()).then(|| (with_rows.collect::<Vec<_>>(), Some(number)))
+            Some((with_rows.collect::<Vec<_>>(), Some(number)))
         });
         let ways: Vec<_> = own.into_iter().chain(of_rows).collect();
         let whole = ways.iter().find_map(|(alternatives, after)| {
