@@ -123,26 +123,22 @@ impl Binder<'_> {
         }
         let value = self.bind_expr(left)?;
         let mut array = self.bind_expr(right)?;
-        if array.ty == Type::Unknown {
-            let element = match &value.ty {
-                Type::Unknown => Type::Text,
-                Type::Array(_) => return Err(super::call::no_array_of(Some(&value.ty))),
-                other => other.base(),
-            };
-            array = self.coerce(array, &element.array(), Coercion::Implicit)?;
-        }
         if let Some(item) = array.ty.vector_item() {
             array = self.coerce(array, &item.array(), Coercion::Implicit)?;
         }
-        let Type::Array(element) = array.ty.clone() else {
-            return Err(Error::new(
-                "42809",
-                "op ANY/ALL (array) requires array on right side",
-            ));
-        };
-        let element = match element.innermost() {
-            Type::Unknown => value.ty.clone(),
-            other => other.clone(),
+        // The operator is found first; what it takes is what the array has.
+        let element = match array.ty.clone() {
+            Type::Unknown => Type::Unknown,
+            Type::Array(element) => match element.innermost() {
+                Type::Unknown => value.ty.clone(),
+                other => other.clone(),
+            },
+            _ => {
+                return Err(Error::new(
+                    "42809",
+                    "op ANY/ALL (array) requires array on right side",
+                ));
+            }
         };
         if super::operator::is_comparison(symbol)
             && let (Type::Record(_), Type::Record(_)) = (&value.ty, &element)
@@ -169,8 +165,11 @@ impl Binder<'_> {
             ));
         }
         let value = self.coerce(value, &resolved.parameters[0], Coercion::Implicit)?;
-        let to = resolved.parameters[1].clone().array();
-        let array = self.coerce(array, &to, Coercion::Implicit)?;
+        let of = &resolved.parameters[1];
+        if let Type::Array(_) = of {
+            return Err(super::call::no_array_of(Some(of)));
+        }
+        let array = self.coerce(array, &of.clone().array(), Coercion::Implicit)?;
         Ok(Expr::new(
             ExprKind::Any {
                 operator: resolved.function,

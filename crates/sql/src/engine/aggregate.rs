@@ -8,12 +8,12 @@ use freestone_exec::{Function, Grouping, Lead, Node, Plan};
 
 use super::convert::{Converted, Converter, places};
 use super::early::{Early, early};
-use super::expression::Scope;
+use super::expression::{Columns, Scope};
 use super::join::{Cluster, RELATIONS, joins};
 use super::order::ordered;
 use super::ranges::ranges;
 
-impl Converter<'_> {
+impl Converter {
     pub(super) fn aggregate(&self, aggregate: &Aggregate) -> Option<Converted> {
         if answered_by_statistics(aggregate) {
             return None;
@@ -47,9 +47,8 @@ impl Converter<'_> {
         types: &[DataType],
     ) -> Option<Grouping> {
         let scope = Scope {
-            schema: aggregate.input.schema(),
-            places,
-            state: self.state,
+            columns: Columns::Schema(aggregate.input.schema(), places),
+            requests: &self.requests,
         };
         let keys = aggregate.group_expr.iter().zip(types);
         let keys = keys.map(|(expr, kind)| {
@@ -69,7 +68,7 @@ impl Converter<'_> {
 }
 
 /// Groups of the rows of a cluster.
-pub(super) fn of_cluster(
+pub(crate) fn of_cluster(
     cluster: Cluster,
     grouping: Grouping,
     types: Vec<DataType>,
@@ -111,7 +110,7 @@ fn moved(grouping: Grouping, to: &dyn Fn(usize) -> usize) -> Grouping {
 }
 
 /// Groups of the rows of a plan, as columns of some types.
-pub(super) fn grouped(input: Converted, grouping: Grouping, types: Vec<DataType>) -> Converted {
+pub(crate) fn grouped(input: Converted, grouping: Grouping, types: Vec<DataType>) -> Converted {
     let keys = grouping.keys.iter();
     let mut distinct: Vec<f64> = keys.map(|(key, _)| input.distinct_of(key)).collect();
     let groups: f64 = distinct.iter().product();
@@ -141,10 +140,22 @@ fn one(scope: &Scope<'_>, expr: &Expr, kind: &DataType) -> Option<freestone_exec
     let [argument] = params.args.as_slice() else {
         return None;
     };
-    if !plain || Kind::of(kind) == Kind::Other {
+    let filter = params.filter.as_deref();
+    plain.then(|| aggregated(scope, func.name(), argument, filter, kind))?
+}
+
+/// A call of an aggregate of DataFusion's, whose result is of a type, as ours.
+pub(crate) fn aggregated(
+    scope: &Scope<'_>,
+    name: &str,
+    argument: &Expr,
+    filter: Option<&Expr>,
+    kind: &DataType,
+) -> Option<freestone_exec::Aggregate> {
+    if Kind::of(kind) == Kind::Other {
         return None;
     }
-    let filter = match &params.filter {
+    let filter = match filter {
         Some(filter) => Some(scope.expr(filter)?),
         None => None,
     };
@@ -153,7 +164,7 @@ fn one(scope: &Scope<'_>, expr: &Expr, kind: &DataType) -> Option<freestone_exec
         input,
         DataType::Decimal128(..) | DataType::Float64 | DataType::Int64
     );
-    let function = match func.name() {
+    let function = match name {
         "count" => Function::Count,
         "sum" if number => Function::Sum,
         "avg" => average(&input, kind)?,

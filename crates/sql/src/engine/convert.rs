@@ -1,25 +1,26 @@
 //! DataFusion's logical plans as plans of the bulk engine.
 
+use std::sync::Arc;
+
 use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::DFSchema;
-use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Table};
+use freestone_storage::Predicate;
 
-use super::expression::Scope;
+use super::expression::{Columns, Scope};
 use super::sampled::Sampled;
-use super::scalar::has_subquery;
 use super::shared::Repeated;
 use super::window::narrowed;
 use crate::barrier::under;
+use crate::interrupt::Requests;
 use crate::lower::bulk_window;
 use crate::scan::{StoredTable, selectivity};
 
 /// Turns plans into ours.
-pub(super) struct Converter<'a> {
-    pub(super) state: &'a SessionState,
+pub(super) struct Converter {
+    pub(super) requests: Arc<Requests>,
     /// Whether estimates decide anything, as they do for joins.
     pub(super) weighs: bool,
     /// What stands in the plan more than once.
@@ -27,12 +28,12 @@ pub(super) struct Converter<'a> {
 }
 
 /// A plan with what is known of its columns, which are those of the logical plan.
-pub(super) struct Converted {
-    pub(super) plan: Plan,
+pub(crate) struct Converted {
+    pub(crate) plan: Plan,
     /// About how many different values each has.
-    pub(super) distinct: Vec<f64>,
+    pub(crate) distinct: Vec<f64>,
     /// What it leaves of the sample of its table, if it is one with conditions.
-    pub(super) sampled: Option<Sampled>,
+    pub(crate) sampled: Option<Sampled>,
 }
 
 /// Share of rows that a condition leaves of which nothing is known.
@@ -40,7 +41,7 @@ const GUESS: f64 = 0.2;
 
 impl Converted {
     /// About how many different values an expression has.
-    pub(super) fn distinct_of(&self, expression: &Expression) -> f64 {
+    pub(crate) fn distinct_of(&self, expression: &Expression) -> f64 {
         let rows = self.plan.estimate.max(1.0);
         let mut product = 1.0;
         expression.columns(&mut |column| {
@@ -55,7 +56,7 @@ pub(super) fn places(columns: usize) -> Vec<usize> {
     (0..columns).collect()
 }
 
-impl Converter<'_> {
+impl Converter {
     /// The plan as ours, if our operators can do all of it.
     pub(super) fn plan(&self, plan: &LogicalPlan) -> Option<Plan> {
         Some(self.convert(plan)?.plan)
@@ -67,11 +68,13 @@ impl Converter<'_> {
             LogicalPlan::SubqueryAlias(alias) => self.convert(&alias.input),
             LogicalPlan::Filter(filter) => {
                 let input = self.convert(&filter.input)?;
-                let (schema, condition) = (filter.input.schema(), &filter.predicate);
-                match has_subquery(condition) {
-                    true => self.filtered_by_subqueries(input, schema, condition),
-                    false => self.filtered(input, schema, condition),
-                }
+                let places = places(input.plan.types.len());
+                let scope = Scope {
+                    columns: Columns::Schema(filter.input.schema(), &places),
+                    requests: &self.requests,
+                };
+                let condition = scope.expr(&filter.predicate)?;
+                Some(filtered(input, condition))
             }
             LogicalPlan::Projection(projection) => {
                 self.projected(&projection.input, &projection.expr, plan)
@@ -91,42 +94,6 @@ impl Converter<'_> {
         }
     }
 
-    /// The rows of `input` for which a condition is TRUE.
-    pub(super) fn filtered(
-        &self,
-        input: Converted,
-        schema: &DFSchema,
-        condition: &Expr,
-    ) -> Option<Converted> {
-        let places = places(input.plan.types.len());
-        let scope = Scope {
-            schema,
-            places: &places,
-            state: self.state,
-        };
-        let condition = scope.expr(condition)?;
-        let before = input.plan.estimate;
-        let sampled = input.sampled.as_ref();
-        let sampled = sampled.and_then(|sampled| Some((sampled, sampled.filtered(&condition)?)));
-        let rows = match &sampled {
-            Some((before_it, after)) => {
-                before * (after.share(GUESS) / before_it.share(1.0)).min(1.0)
-            }
-            None => before * GUESS,
-        };
-        let rows = rows.max(1.0);
-        let types = input.plan.types.clone();
-        Some(Converted {
-            sampled: sampled.map(|(_, after)| after),
-            plan: Plan::new(Node::Filter(Box::new(input.plan), condition), types, rows),
-            distinct: input
-                .distinct
-                .iter()
-                .map(|distinct| distinct.min(rows))
-                .collect(),
-        })
-    }
-
     fn projected(
         &self,
         below: &LogicalPlan,
@@ -136,27 +103,12 @@ impl Converter<'_> {
         let input = self.convert(below)?;
         let places = places(input.plan.types.len());
         let scope = Scope {
-            schema: below.schema(),
-            places: &places,
-            state: self.state,
+            columns: Columns::Schema(below.schema(), &places),
+            requests: &self.requests,
         };
         let expressions = exprs.iter().map(|expr| scope.expr(expr));
         let expressions = expressions.collect::<Option<Vec<_>>>()?;
-        let distinct = expressions.iter().map(|e| input.distinct_of(e)).collect();
-        let (input, places) = narrowed(input, &expressions);
-        let expressions = expressions.iter().map(|e| e.moved(&|at| places[at]));
-        let expressions = expressions.collect();
-        let types = types_of(plan);
-        let rows = input.plan.estimate;
-        Some(Converted {
-            sampled: None,
-            plan: Plan::new(
-                Node::Project(Box::new(input.plan), expressions),
-                types,
-                rows,
-            ),
-            distinct,
-        })
+        Some(projected(input, expressions, types_of(plan)))
     }
 
     fn table(&self, scan: &TableScan) -> Option<Converted> {
@@ -165,46 +117,99 @@ impl Converter<'_> {
         }
         let provider = source_as_provider(&scan.source).ok()?;
         let stored = provider.downcast_ref::<StoredTable>()?;
-        let (table, view) = stored.parts();
-        let columns = table.schema.columns.len();
+        let columns = stored.parts().0.schema.columns.len();
         let projection = scan.projection.clone().unwrap_or_else(|| places(columns));
-        if projection.iter().any(|column| *column >= columns) {
-            return None;
-        }
         let predicate = stored.predicate_of(&scan.filters)?;
-        let facts = table.statistics().ok()?;
-        let sampled = match self.weighs {
-            true => Sampled::of(table, &projection, predicate.as_ref()),
-            false => None,
-        };
-        let guess = predicate.as_ref().map_or(1.0, |p| selectivity(facts, p));
-        let share = sampled
-            .as_ref()
-            .map_or(guess, |sampled| sampled.share(guess));
-        let all = facts.rows + table.delta().rows();
-        let rows = (all as f64 * share).max(1.0);
-        let distinct = projection.iter().map(|column| {
-            let known = facts.columns.get(*column);
-            known
-                .map_or(rows, |known| known.distinct as f64)
-                .clamp(1.0, rows)
-        });
-        let distinct = distinct.collect();
-        let types = projection
+        table(stored, projection, predicate, self.weighs)
+    }
+}
+
+/// Some columns of the rows of a table for which a predicate is TRUE; `None` if one of them is no
+/// column of the table. If they are weighed, the rows are estimated by a sample.
+pub(crate) fn table(
+    stored: &StoredTable,
+    projection: Vec<usize>,
+    predicate: Option<Predicate>,
+    weighs: bool,
+) -> Option<Converted> {
+    let (table, view) = stored.parts();
+    let columns = table.schema.columns.len();
+    if projection.iter().any(|column| *column >= columns) {
+        return None;
+    }
+    let facts = table.statistics().ok()?;
+    let sampled = match weighs {
+        true => Sampled::of(table, &projection, predicate.as_ref()),
+        false => None,
+    };
+    let guess = predicate.as_ref().map_or(1.0, |p| selectivity(facts, p));
+    let share = sampled
+        .as_ref()
+        .map_or(guess, |sampled| sampled.share(guess));
+    let all = facts.rows + table.delta().rows();
+    let rows = (all as f64 * share).max(1.0);
+    let distinct = projection.iter().map(|column| {
+        let known = facts.columns.get(*column);
+        known
+            .map_or(rows, |known| known.distinct as f64)
+            .clamp(1.0, rows)
+    });
+    let distinct = distinct.collect();
+    let types = projection
+        .iter()
+        .map(|column| table.schema.columns[*column].kind.arrow());
+    let types = types.collect();
+    let node = Node::Table(Table {
+        table: table.clone(),
+        view: view.clone(),
+        projection,
+        predicate,
+    });
+    Some(Converted {
+        sampled,
+        plan: Plan::new(node, types, rows),
+        distinct,
+    })
+}
+
+/// The rows of `input` for which a condition is TRUE.
+pub(crate) fn filtered(input: Converted, condition: Expression) -> Converted {
+    let before = input.plan.estimate;
+    let sampled = input.sampled.as_ref();
+    let sampled = sampled.and_then(|sampled| Some((sampled, sampled.filtered(&condition)?)));
+    let rows = match &sampled {
+        Some((before_it, after)) => before * (after.share(GUESS) / before_it.share(1.0)).min(1.0),
+        None => before * GUESS,
+    };
+    let rows = rows.max(1.0);
+    let types = input.plan.types.clone();
+    Converted {
+        sampled: sampled.map(|(_, after)| after),
+        plan: Plan::new(Node::Filter(Box::new(input.plan), condition), types, rows),
+        distinct: input
+            .distinct
             .iter()
-            .map(|column| table.schema.columns[*column].kind.arrow());
-        let types = types.collect();
-        let node = Node::Table(Table {
-            table: table.clone(),
-            view: view.clone(),
-            projection,
-            predicate,
-        });
-        Some(Converted {
-            sampled,
-            plan: Plan::new(node, types, rows),
-            distinct,
-        })
+            .map(|distinct| distinct.min(rows))
+            .collect(),
+    }
+}
+
+/// Values computed of each row, of some types.
+pub(crate) fn projected(
+    input: Converted,
+    expressions: Vec<Expression>,
+    types: Vec<DataType>,
+) -> Converted {
+    let distinct = expressions.iter().map(|e| input.distinct_of(e)).collect();
+    let (input, places) = narrowed(input, &expressions);
+    let expressions = expressions.iter().map(|e| e.moved(&|at| places[at]));
+    let expressions = expressions.collect();
+    let rows = input.plan.estimate;
+    let node = Node::Project(Box::new(input.plan), expressions);
+    Converted {
+        sampled: None,
+        plan: Plan::new(node, types, rows),
+        distinct,
     }
 }
 

@@ -27,9 +27,9 @@ const TRIES: usize = 4;
 const RELATIONS: usize = 8;
 
 /// A cluster with groups in the place of some relations, and what is made of it.
-pub(super) struct Early {
-    pub(super) cluster: Cluster,
-    pub(super) grouping: Grouping,
+pub(crate) struct Early {
+    pub(crate) cluster: Cluster,
+    pub(crate) grouping: Grouping,
 }
 
 /// What some relations are grouped by.
@@ -44,7 +44,7 @@ struct Inside {
 }
 
 /// Groups made early, if that pays; the cluster as it was if not.
-pub(super) fn early(mut cluster: Cluster, grouping: Grouping) -> Option<Early> {
+pub(crate) fn early(mut cluster: Cluster, grouping: Grouping) -> Option<Early> {
     imply(&mut cluster);
     match best(&cluster, &grouping) {
         Some(inside) => replaced(cluster, grouping, inside),
@@ -272,7 +272,7 @@ fn replaced(cluster: Cluster, grouping: Grouping, inside: Inside) -> Option<Earl
 
 /// An aggregate of the rows of an early group. Sums of integers may leave their type and
 /// come back.
-fn partial(one: Aggregate) -> Aggregate {
+pub(crate) fn partial(one: Aggregate) -> Aggregate {
     let kind = match (one.function, &one.kind) {
         (Function::Sum, DataType::Int64) => DataType::Decimal128(38, 0),
         _ => one.kind.clone(),
@@ -281,7 +281,7 @@ fn partial(one: Aggregate) -> Aggregate {
 }
 
 /// What is made of the results of early groups, which are in a column.
-fn added_up(one: &Aggregate, column: usize) -> Aggregate {
+pub(crate) fn added_up(one: &Aggregate, column: usize) -> Aggregate {
     Aggregate {
         function: match one.function {
             Function::Count => Function::Sum,

@@ -3,26 +3,55 @@
 //! Numbers, comparisons and conditions become ours; whatever else an expression has is
 //! left to DataFusion's own evaluation, as a foreign function of the columns it reads.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::{Column, DFSchema, ScalarValue};
-use datafusion::execution::session_state::SessionState;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::common::{Column, DFSchema, ExprSchema, ScalarValue, TableReference};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList};
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Between, Expr, ExprSchemable, Operator};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use freestone_exec::expression::{Arithmetic, Call, Comparison, Constant, Expression, Foreign};
 use freestone_exec::vector::Kind;
 
+use crate::error::Error;
 use crate::interrupt::Requests;
 
 /// Where columns are found.
-pub(super) struct Scope<'a> {
-    pub(super) schema: &'a DFSchema,
-    /// The place of each column of the schema.
-    pub(super) places: &'a [usize],
-    pub(super) state: &'a SessionState,
+#[derive(Debug)]
+pub(crate) struct Scope<'a> {
+    pub(crate) columns: Columns<'a>,
+    /// Requests to end the statement: an expression may take long for a few rows.
+    pub(crate) requests: &'a Arc<Requests>,
+}
+
+/// The columns that expressions may name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Columns<'a> {
+    /// Those of a schema, and the place of each.
+    Schema(&'a DFSchema, &'a [usize]),
+    /// Those of a plan of ours.
+    Found(&'a Found),
+}
+
+/// Columns of a plan of ours: the place and the type of each, by the name that it has in all of
+/// the statement.
+pub(crate) type Found = HashMap<String, (usize, FieldRef)>;
+
+impl ExprSchema for Scope<'_> {
+    fn field_from_column(&self, column: &Column) -> DfResult<&FieldRef> {
+        match self.columns {
+            Columns::Schema(schema, _) => schema.field_from_column(column),
+            Columns::Found(found) => match found.get(&column.name) {
+                Some((_, field)) => Ok(field),
+                None => Err(Error::internal(format!("no column {}", column.name)).into()),
+            },
+        }
+    }
 }
 
 /// An expression of DataFusion over some columns.
@@ -52,18 +81,38 @@ impl Foreign for Evaluated {
 }
 
 impl Scope<'_> {
-    pub(super) fn kind_of(&self, expr: &Expr) -> Option<DataType> {
-        expr.get_type(self.schema).ok()
+    pub(crate) fn kind_of(&self, expr: &Expr) -> Option<DataType> {
+        expr.get_type(self).ok()
     }
 
     /// The expression as a program; `None` if nobody here can evaluate it.
-    pub(super) fn expr(&self, expr: &Expr) -> Option<Expression> {
+    pub(crate) fn expr(&self, expr: &Expr) -> Option<Expression> {
         self.own(expr).or_else(|| self.foreign(expr))
     }
 
     pub(super) fn column(&self, column: &Column) -> Option<usize> {
-        let index = self.schema.maybe_index_of_column(column)?;
-        self.places.get(index).copied()
+        match self.columns {
+            Columns::Schema(schema, places) => {
+                let index = schema.maybe_index_of_column(column)?;
+                places.get(index).copied()
+            }
+            Columns::Found(found) => found.get(&column.name).map(|(place, _)| *place),
+        }
+    }
+
+    /// The field of a column, and the name of its table.
+    fn field(&self, column: &Column) -> Option<(Option<TableReference>, FieldRef)> {
+        match self.columns {
+            Columns::Schema(schema, _) => {
+                let index = schema.maybe_index_of_column(column)?;
+                let (relation, field) = schema.qualified_field(index);
+                Some((relation.cloned(), Arc::clone(field)))
+            }
+            Columns::Found(found) => {
+                let (_, field) = found.get(&column.name)?;
+                Some((None, Arc::clone(field)))
+            }
+        }
     }
 
     fn own(&self, expr: &Expr) -> Option<Expression> {
@@ -234,17 +283,14 @@ impl Scope<'_> {
         let mut fields = Vec::with_capacity(columns.len());
         let mut arguments = Vec::with_capacity(columns.len());
         for column in columns {
-            let index = self.schema.maybe_index_of_column(column)?;
-            let (relation, field) = self.schema.qualified_field(index);
-            fields.push((relation.cloned(), Arc::clone(field)));
-            let place = Expression::Column(self.places.get(index).copied()?);
+            let (relation, field) = self.field(column)?;
+            let place = Expression::Column(self.column(column)?);
             arguments.push((place, field.data_type().clone()));
+            fields.push((relation, field));
         }
         let schema = DFSchema::new_with_metadata(fields, Default::default()).ok()?;
-        let physical = self
-            .state
-            .create_physical_expr(expr.clone(), &schema)
-            .ok()?;
+        let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
+        let physical = create_physical_expr(expr, &schema, &props, &context).ok()?;
         let by_entry =
             arguments.len() == 1 && arguments[0].1 == DataType::Utf8View && never_fails(expr);
         let plain: Vec<Field> = schema
@@ -256,7 +302,7 @@ impl Scope<'_> {
             function: Arc::new(Evaluated {
                 expression: physical,
                 schema: Arc::new(Schema::new(plain)),
-                requests: self.state.config().get_extension().unwrap_or_default(),
+                requests: Arc::clone(self.requests),
             }),
             arguments,
             by_entry,

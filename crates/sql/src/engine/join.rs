@@ -11,35 +11,34 @@ use freestone_exec::vector::Kind;
 use freestone_exec::{Join, JoinKind, Node, Plan};
 
 use super::convert::{Converted, Converter, places, types_of};
-use super::expression::Scope;
+use super::expression::{Columns as Named, Scope};
 use super::order::{Condition, Equality, Relation, ordered};
-use super::scalar::has_subquery;
 
 /// A join without keys asks every row of one side for every row of the other; so many
 /// pairs at most.
-const PAIRS: f64 = 1e8;
+pub(crate) const PAIRS: f64 = 1e8;
 
 /// Most relations that are joined in any order.
-pub(super) const RELATIONS: usize = 60;
+pub(crate) const RELATIONS: usize = 60;
 
 /// Relations that are joined in any order, and what must be true of their rows. Columns
 /// are numbered through all relations.
 #[derive(Default)]
-pub(super) struct Cluster {
-    pub(super) relations: Vec<Relation>,
-    pub(super) equalities: Vec<Equality>,
-    pub(super) conditions: Vec<Condition>,
+pub(crate) struct Cluster {
+    pub(crate) relations: Vec<Relation>,
+    pub(crate) equalities: Vec<Equality>,
+    pub(crate) conditions: Vec<Condition>,
     columns: usize,
 }
 
 impl Cluster {
     /// The number of the next column.
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.columns
     }
 
     /// The type of a column.
-    pub(super) fn type_of(&self, column: usize) -> Option<DataType> {
+    pub(crate) fn type_of(&self, column: usize) -> Option<DataType> {
         let of = |relation: &&Relation| relation.columns.contains(&column);
         let relation = self.relations.iter().find(of)?;
         let types = &relation.converted.plan.types;
@@ -47,7 +46,7 @@ impl Cluster {
     }
 
     /// Which relations an expression reads.
-    pub(super) fn relations_of(&self, expression: &Expression) -> u64 {
+    pub(crate) fn relations_of(&self, expression: &Expression) -> u64 {
         let mut set = 0;
         expression.columns(&mut |column| {
             let of = self
@@ -59,7 +58,32 @@ impl Cluster {
         set
     }
 
-    fn condition(&mut self, expression: Expression) {
+    /// Adds a relation; returns the numbers of its columns.
+    pub(crate) fn relation(&mut self, converted: Converted) -> Columns {
+        let first = self.columns;
+        let columns = first..first + converted.plan.types.len();
+        self.columns = columns.end;
+        self.relations.push(Relation {
+            converted,
+            columns: columns.clone(),
+        });
+        columns
+    }
+
+    /// Adds an equality of two sides, whose type is `kind`.
+    pub(crate) fn equality(&mut self, sides: [Expression; 2], kind: DataType, null_equal: bool) {
+        let relations = [0, 1].map(|side| self.relations_of(&sides[side]));
+        self.equalities.push(Equality {
+            sides,
+            relations,
+            kind,
+            class: None,
+            null_equal,
+        });
+    }
+
+    /// Adds a condition.
+    pub(crate) fn condition(&mut self, expression: Expression) {
         let relations = self.relations_of(&expression);
         self.conditions.push(Condition {
             relations,
@@ -68,7 +92,7 @@ impl Cluster {
     }
 }
 
-impl Converter<'_> {
+impl Converter {
     pub(super) fn join(&self, join: &LogicalJoin, plan: &LogicalPlan) -> Option<Converted> {
         if is_free(join) {
             let mut cluster = Cluster::default();
@@ -88,9 +112,8 @@ impl Converter<'_> {
                 let left = self.gather(&join.left, cluster)?;
                 let right = self.gather(&join.right, cluster)?;
                 let scope = |schema, places| Scope {
-                    schema,
-                    places,
-                    state: self.state,
+                    columns: Named::Schema(schema, places),
+                    requests: &self.requests,
                 };
                 for (a, b) in &join.on {
                     let (from, to) = (
@@ -99,14 +122,8 @@ impl Converter<'_> {
                     );
                     let kind = key_kind(&from, a, &to, b)?;
                     let sides = [from.expr(a)?, to.expr(b)?];
-                    let relations = [0, 1].map(|side| cluster.relations_of(&sides[side]));
-                    cluster.equalities.push(Equality {
-                        sides,
-                        relations,
-                        kind,
-                        class: None,
-                        null_equal: join.null_equality == NullEquality::NullEqualsNull,
-                    });
+                    let null_equal = join.null_equality == NullEquality::NullEqualsNull;
+                    cluster.equality(sides, kind, null_equal);
                 }
                 let both = [left.as_slice(), right.as_slice()].concat();
                 if let Some(filter) = &join.filter {
@@ -124,9 +141,8 @@ impl Converter<'_> {
             {
                 let below = self.gather(&projection.input, cluster)?;
                 let scope = Scope {
-                    schema: projection.input.schema(),
-                    places: &below,
-                    state: self.state,
+                    columns: Named::Schema(projection.input.schema(), &below),
+                    requests: &self.requests,
                 };
                 let column = |expr: &Expr| match expr.clone().unalias() {
                     Expr::Column(column) => scope.column(&column),
@@ -134,14 +150,11 @@ impl Converter<'_> {
                 };
                 projection.expr.iter().map(column).collect()
             }
-            LogicalPlan::Filter(filter)
-                if joins(&filter.input) && !has_subquery(&filter.predicate) =>
-            {
+            LogicalPlan::Filter(filter) if joins(&filter.input) => {
                 let below = self.gather(&filter.input, cluster)?;
                 let scope = Scope {
-                    schema: filter.input.schema(),
-                    places: &below,
-                    state: self.state,
+                    columns: Named::Schema(filter.input.schema(), &below),
+                    requests: &self.requests,
                 };
                 for term in split_conjunction(&filter.predicate) {
                     cluster.condition(scope.expr(term)?);
@@ -150,14 +163,7 @@ impl Converter<'_> {
             }
             other => {
                 let converted = self.convert(other)?;
-                let first = cluster.columns;
-                let columns = first..first + converted.plan.types.len();
-                cluster.columns = columns.end;
-                cluster.relations.push(Relation {
-                    converted,
-                    columns: columns.clone(),
-                });
-                Some(columns.collect())
+                Some(cluster.relation(converted).collect())
             }
         }
     }
@@ -195,9 +201,8 @@ impl Converter<'_> {
         let widths = [left.plan.types.len(), right.plan.types.len()];
         let (own, other) = (places(widths[0]), places(widths[1]));
         let scope = |schema, places| Scope {
-            schema,
-            places,
-            state: self.state,
+            columns: Named::Schema(schema, places),
+            requests: &self.requests,
         };
         let (from, to) = (
             scope(join.left.schema(), &own),
@@ -280,7 +285,7 @@ impl Converter<'_> {
 }
 
 /// A join of two plans.
-pub(super) fn joined(
+pub(crate) fn joined(
     kind: JoinKind,
     build: Plan,
     probe: Plan,
@@ -312,7 +317,7 @@ pub(super) fn joined(
 }
 
 /// The type of two sides of an equality, if they can be a key.
-fn key_kind(from: &Scope<'_>, a: &Expr, to: &Scope<'_>, b: &Expr) -> Option<DataType> {
+pub(crate) fn key_kind(from: &Scope<'_>, a: &Expr, to: &Scope<'_>, b: &Expr) -> Option<DataType> {
     let (a, b) = (from.kind_of(a)?, to.kind_of(b)?);
     let known = !matches!(Kind::of(&a), Kind::Other);
     let same = match (&a, &b) {
@@ -337,7 +342,7 @@ pub(super) fn joins(plan: &LogicalPlan) -> bool {
         LogicalPlan::Projection(projection) => {
             is_choice(&projection.expr) && joins(&projection.input)
         }
-        LogicalPlan::Filter(filter) => joins(&filter.input) && !has_subquery(&filter.predicate),
+        LogicalPlan::Filter(filter) => joins(&filter.input),
         _ => false,
     }
 }
@@ -352,4 +357,4 @@ fn is_choice(exprs: &[Expr]) -> bool {
 }
 
 /// The columns of a relation among all.
-pub(super) type Columns = Range<usize>;
+pub(crate) type Columns = Range<usize>;

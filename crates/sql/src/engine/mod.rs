@@ -2,9 +2,9 @@
 //!
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
-//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `scalar`
-//! conditions with sub-queries, `sort` orders, limits and unions, `window` windows; `sampled` says how many
-//! rows conditions leave, `shared` what is computed once for several places, `order` decides in which order tables are joined, and `tree`
+//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `sort` orders, limits
+//! and unions, `window` windows; `sampled` says how many rows conditions leave, `shared` what is
+//! computed once for several places, `order` decides in which order tables are joined, and `tree`
 //! makes the plan of that.
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
 
@@ -20,7 +20,6 @@ mod padded;
 mod pass;
 mod ranges;
 mod sampled;
-mod scalar;
 mod setup;
 mod shared;
 mod sort;
@@ -37,18 +36,24 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 
 use self::convert::Converter;
-use self::node::PipelineNode;
 use self::shared::Repeated;
 use crate::barrier::under;
 use crate::interrupt::Requests;
 use crate::lower::bulk_window;
 use crate::options::OwnOptions;
 
+pub(crate) use aggregate::{aggregated, grouped, of_cluster};
+pub(crate) use convert::{Converted, filtered, projected, table};
+pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::INDENT;
-pub(crate) use node::{Planner, pipelines, stream};
+pub(crate) use expression::{Columns, Found, Scope};
+pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
+pub(crate) use node::{PipelineNode, Planner, pipelines, stream};
+pub(crate) use order::ordered;
 pub(crate) use padded::HideConstants;
 pub(crate) use pass::{Pass, over};
 pub(crate) use setup::{limited, template};
+pub(crate) use sort::{cut, united};
 pub(crate) use yielding::{Yield, stream as yielding, watching};
 
 /// The physical plan of a logical one.
@@ -59,6 +64,13 @@ pub(crate) async fn planned(
     plan: LogicalPlan,
     state: &SessionState,
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
+    // Our operators need none of the rules for DataFusion's.
+    if PipelineNode::of(&plan).is_some() {
+        return state
+            .query_planner()
+            .create_physical_plan(&plan, state)
+            .await;
+    }
     // Rules walk plans and expressions, which may be deep, by recursion.
     let optimized = || {
         let deep = freestone_frontend::stack::left() < SMALL || is_deep(&plan);
@@ -149,7 +161,7 @@ fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
     }
     let weighs = plan.exists(|node| Ok(matches!(node, LogicalPlan::Join(_))))?;
     let converter = Converter {
-        state,
+        requests: state.config().get_extension().unwrap_or_default(),
         weighs,
         repeated: Repeated::of(&plan)?,
     };
@@ -164,7 +176,11 @@ fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
         let Some(ours) = ours.filter(|ours| is_root || !ours.is_ordered()) else {
             return Ok(Transformed::no(plan));
         };
-        let node = PipelineNode::new(ours, Arc::clone(plan.schema()));
+        let node = PipelineNode::new(
+            ours,
+            Arc::clone(plan.schema()),
+            Arc::clone(&converter.requests),
+        );
         let node = LogicalPlan::Extension(Extension {
             node: Arc::new(node),
         });

@@ -18,7 +18,7 @@ use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
-    Expr, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+    Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
@@ -29,12 +29,16 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
-use freestone_exec::{Plan, Run, Space};
+use freestone_exec::{Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
 
+use super::convert::places;
+use super::expression::{Columns, Scope};
 use crate::barrier::Barriers;
 use crate::error::{Error, panicked};
+use crate::interrupt::Requests;
 use crate::lower::Operators;
 use crate::memory::Broker;
 use crate::progress::Progress;
@@ -44,17 +48,60 @@ const WAITING: usize = 8;
 
 /// A part of a logical plan that our operators do.
 #[derive(Clone, Debug)]
-pub(super) struct PipelineNode {
+pub(crate) struct PipelineNode {
     plan: Arc<Plan>,
     schema: DFSchemaRef,
+    /// Requests to end the statement.
+    requests: Arc<Requests>,
 }
 
 impl PipelineNode {
-    pub(super) fn new(plan: Plan, schema: DFSchemaRef) -> Self {
+    pub(crate) fn new(plan: Plan, schema: DFSchemaRef, requests: Arc<Requests>) -> Self {
         Self {
             plan: Arc::new(plan),
             schema,
+            requests,
         }
+    }
+
+    /// The node with values computed of its columns, if our operators can do that.
+    pub(crate) fn projected(&self, exprs: &[Expr], schema: &DFSchemaRef) -> Option<LogicalPlan> {
+        let places = places(self.plan.types.len());
+        let scope = Scope {
+            columns: Columns::Schema(&self.schema, &places),
+            requests: &self.requests,
+        };
+        let expressions = exprs.iter().map(|expr| scope.expr(expr));
+        let expressions = expressions.collect::<Option<Vec<_>>>()?;
+        let fields = schema.fields().iter();
+        let types: Vec<_> = fields.map(|field| field.data_type().clone()).collect();
+        let plan = Plan::clone(&self.plan);
+        let columns = expressions.iter().enumerate();
+        let mut columns = columns.map(|(at, one)| matches!(one, Expression::Column(c) if *c == at));
+        let plan = match columns.all(|same| same) && types == plan.types {
+            true => plan,
+            false => {
+                let rows = plan.estimate;
+                Plan::new(Node::Project(Box::new(plan), expressions), types, rows)
+            }
+        };
+        let node = Self::new(plan, Arc::clone(schema), Arc::clone(&self.requests));
+        Some(LogicalPlan::Extension(Extension {
+            node: Arc::new(node),
+        }))
+    }
+
+    /// The node that a plan is, if it is one of ours.
+    pub(crate) fn of(plan: &LogicalPlan) -> Option<&PipelineNode> {
+        match plan {
+            LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// What our operators do.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     fn exec(&self) -> Arc<dyn ExecutionPlan> {
@@ -130,9 +177,7 @@ impl QueryPlanner for Planner {
         session: &dyn Session,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         // What is ours from the top on needs none of the rules for DataFusion's operators.
-        if let LogicalPlan::Extension(whole) = plan
-            && let Some(node) = whole.node.as_any().downcast_ref::<PipelineNode>()
-        {
+        if let Some(node) = PipelineNode::of(plan) {
             return Ok(node.exec());
         }
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![

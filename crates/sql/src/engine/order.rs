@@ -23,40 +23,40 @@ const BUILD: f64 = 2.0;
 const SHARE: f64 = 0.3;
 
 /// One relation of a cluster.
-pub(super) struct Relation {
-    pub(super) converted: Converted,
-    pub(super) columns: Columns,
+pub(crate) struct Relation {
+    pub(crate) converted: Converted,
+    pub(crate) columns: Columns,
 }
 
 /// Two expressions that must be equal.
-pub(super) struct Equality {
-    pub(super) sides: [Expression; 2],
+pub(crate) struct Equality {
+    pub(crate) sides: [Expression; 2],
     /// The relations that each side reads.
-    pub(super) relations: [u64; 2],
-    pub(super) kind: DataType,
+    pub(crate) relations: [u64; 2],
+    pub(crate) kind: DataType,
     /// The number of the class of columns that are equal, if both are columns.
-    pub(super) class: Option<usize>,
+    pub(crate) class: Option<usize>,
     /// Whether NULL equals NULL.
-    pub(super) null_equal: bool,
+    pub(crate) null_equal: bool,
 }
 
 /// What else must be TRUE.
-pub(super) struct Condition {
-    pub(super) relations: u64,
-    pub(super) expression: Expression,
+pub(crate) struct Condition {
+    pub(crate) relations: u64,
+    pub(crate) expression: Expression,
 }
 
 /// The best tree that is known for some relations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Best {
-    pub(super) cost: f64,
-    pub(super) rows: f64,
+pub(crate) struct Best {
+    pub(crate) cost: f64,
+    pub(crate) rows: f64,
     /// Build and probe side.
-    pub(super) sides: Option<(u64, u64)>,
+    pub(crate) sides: Option<(u64, u64)>,
 }
 
 /// The cluster as one plan that gives `wanted`, whose types are `types`.
-pub(super) fn ordered(
+pub(crate) fn ordered(
     mut cluster: Cluster,
     wanted: &[usize],
     types: Vec<DataType>,
@@ -173,7 +173,7 @@ pub(super) fn imply(cluster: &mut Cluster) {
 }
 
 /// Looks for the best tree.
-pub(super) struct Search<'a> {
+pub(crate) struct Search<'a> {
     cluster: &'a Cluster,
     /// Distinct values of both sides of each equality.
     distinct: Vec<[f64; 2]>,

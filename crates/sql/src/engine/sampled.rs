@@ -9,7 +9,7 @@ use freestone_storage::{Predicate, Table};
 
 /// The rows of a table's sample that conditions have left so far.
 #[derive(Clone)]
-pub(super) struct Sampled {
+pub(crate) struct Sampled {
     table: Arc<Table>,
     projection: Vec<usize>,
     left: BooleanBuffer,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::LogicalPlan;
 use freestone_exec::{Node, Plan};
 
 use super::convert::Converted;
@@ -81,20 +81,13 @@ impl Repeated {
     }
 }
 
-/// Lists the groups of a plan and of its sub-queries, those outside others.
+/// Lists the groups of a plan, those outside others.
 fn visit(plan: &LogicalPlan, groups: &mut Vec<LogicalPlan>) -> DfResult<()> {
     plan.apply(|node| {
         if matches!(node, LogicalPlan::Aggregate(_)) && is_steady(node)? {
             groups.push(node.clone());
         }
-        node.apply_expressions(|expr| {
-            expr.apply(|expr| {
-                if let Expr::ScalarSubquery(query) = expr {
-                    visit(&query.subquery, groups)?;
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
+        Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
 }

@@ -8,17 +8,16 @@ use freestone_exec::vector::Kind;
 use freestone_exec::{Limit, Node, Plan, SortKey, Sorting};
 
 use super::convert::{Converted, Converter, places};
-use super::expression::Scope;
+use super::expression::{Columns, Scope};
 
-impl Converter<'_> {
+impl Converter {
     /// Rows in an order; of a limit right above it, `skip` are left out.
     fn sorted(&self, sort: &LogicalSort, skip: usize, fetch: Option<usize>) -> Option<Converted> {
         let input = self.convert(&sort.input)?;
         let places = places(input.plan.types.len());
         let scope = Scope {
-            schema: sort.input.schema(),
-            places: &places,
-            state: self.state,
+            columns: Columns::Schema(sort.input.schema(), &places),
+            requests: &self.requests,
         };
         let key = |key: &SortExpr| {
             let kind = scope.kind_of(&key.expr)?;
@@ -72,20 +71,25 @@ impl Converter<'_> {
         if inputs.iter().any(|input| input.plan.types != types) {
             return None;
         }
-        let rows = inputs.iter().map(|input| input.plan.estimate).sum();
-        let of = |column: usize| inputs.iter().map(move |input| input.distinct[column]).sum();
-        let distinct = places(types.len()).into_iter().map(of).collect();
-        let plans = inputs.into_iter().map(|input| input.plan).collect();
-        Some(Converted {
-            sampled: None,
-            plan: Plan::new(Node::Union(plans), types, rows),
-            distinct,
-        })
+        Some(united(inputs, types))
+    }
+}
+
+/// The rows of several plans, whose columns are of the same types.
+pub(crate) fn united(inputs: Vec<Converted>, types: Vec<DataType>) -> Converted {
+    let rows = inputs.iter().map(|input| input.plan.estimate).sum();
+    let of = |column: usize| inputs.iter().map(move |input| input.distinct[column]).sum();
+    let distinct = places(types.len()).into_iter().map(of).collect();
+    let plans = inputs.into_iter().map(|input| input.plan).collect();
+    Converted {
+        sampled: None,
+        plan: Plan::new(Node::Union(plans), types, rows),
+        distinct,
     }
 }
 
 /// An operator that gives the rows of `input` from number `skip` to before `last`.
-fn cut(
+pub(crate) fn cut(
     input: Converted,
     skip: usize,
     last: Option<usize>,

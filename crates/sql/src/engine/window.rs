@@ -6,7 +6,7 @@ use freestone_exec::{Node, Plan, Windowing};
 
 use super::convert::{Converted, Converter, types_of};
 
-impl Converter<'_> {
+impl Converter {
     /// The rows of `input` with the results of calls, as the columns of `plan`.
     pub(super) fn window(
         &self,

@@ -135,6 +135,7 @@ pub(crate) fn lowered_expression(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
+        bulk: None,
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     lower::lowered_expression(&bound, &places, &around, is_shown)

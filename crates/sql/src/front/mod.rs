@@ -216,6 +216,7 @@ pub(crate) fn bound_by_keys(
         let around = Surroundings {
             session,
             parameters: Arc::from(Vec::new()),
+            bulk: None,
         };
         let plan = lower::rewritten(&bound.plan, &around);
         let plan = KeyPlan::of(plan, &bound.columns).ok();
@@ -235,9 +236,18 @@ pub(crate) fn bound_by_keys(
 
 /// Whether queries by keys are looked up in this session, and not planned.
 fn finds_by_keys(relations: &Relations<'_>) -> bool {
+    bulk_of(relations).is_some()
+}
+
+/// Requests to end the statement, for the bulk engine; `None` if a session does without it.
+fn bulk_of(relations: &Relations<'_>) -> Option<Arc<Requests>> {
     let options = relations.state.config_options();
     let own = options.extensions.get::<OwnOptions>();
-    own.is_none_or(|own| own.engine != "datafusion")
+    let uses = own.is_none_or(|own| own.engine != "datafusion");
+    uses.then(|| {
+        let requests = relations.state.config().get_extension::<Requests>();
+        requests.unwrap_or_default()
+    })
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -322,6 +332,7 @@ fn bound_or_found(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
+        bulk: bulk_of(relations),
     };
     let levels = bound.plan.levels();
     if operators(&bound.plan) > OPERATORS || levels > LEVELS {

@@ -77,7 +77,7 @@ impl Lowering {
     }
 
     /// A call as DataFusion's, if it is one.
-    fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
+    pub(super) fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
         if !call.order.is_empty() && call.function.follows_order() {
             return Ok(None);
         }

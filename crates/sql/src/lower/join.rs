@@ -28,10 +28,10 @@ use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
 
 /// The sides of a comparison, the left side's first.
-struct Comparison<'a> {
-    op: Operator,
+pub(super) struct Comparison<'a> {
+    pub(super) op: Operator,
     /// Whether it is NULL, and not the equality of NULLs, where a side is.
-    strict: bool,
+    pub(super) strict: bool,
     /// The comparison itself.
     term: &'a Bound,
     sides: [&'a Bound; 2],
@@ -186,7 +186,7 @@ impl Lowering {
     }
 
     /// The two sides of an equality as a key.
-    fn key(&self, found: &Comparison<'_>) -> Result<Option<(Expr, Expr)>> {
+    pub(super) fn key(&self, found: &Comparison<'_>) -> Result<Option<(Expr, Expr)>> {
         let ([left, right], term) = (found.sides, found.term);
         if let Expr::BinaryExpr(BinaryExpr {
             left: a,
@@ -333,7 +333,7 @@ impl Lowering {
     }
 
     /// Whether a row of the left side can find no more than one of the right one.
-    fn finds_one(&self, left: &Plan, right: &Plan, condition: Option<&Bound>) -> bool {
+    pub(super) fn finds_one(&self, left: &Plan, right: &Plan, condition: Option<&Bound>) -> bool {
         let sides = [ids(&left.columns()), ids(&right.columns())];
         let mut equal = HashSet::new();
         for term in terms(condition) {
@@ -489,7 +489,7 @@ impl Lowering {
 }
 
 /// Whether a plan gives exactly one row, whatever there is.
-fn is_one_row(plan: &Plan) -> bool {
+pub(super) fn is_one_row(plan: &Plan) -> bool {
     match plan {
         Plan::Aggregate { keys, sets, .. } => keys.is_empty() && sets.is_none(),
         Plan::Values { rows, .. } => rows.len() == 1,
@@ -539,16 +539,16 @@ fn is_unique(plan: &Plan, columns: &HashSet<ColumnId>) -> bool {
     }
 }
 
-fn ids(columns: &[Column]) -> HashSet<ColumnId> {
+pub(super) fn ids(columns: &[Column]) -> HashSet<ColumnId> {
     columns.iter().map(|column| column.id).collect()
 }
 
-fn is_true(condition: &Bound) -> bool {
+pub(super) fn is_true(condition: &Bound) -> bool {
     *condition == Bound::bool(true)
 }
 
 /// The terms of a condition.
-fn terms(condition: Option<&Bound>) -> Vec<&Bound> {
+pub(super) fn terms(condition: Option<&Bound>) -> Vec<&Bound> {
     match condition {
         None => Vec::new(),
         Some(Bound {
@@ -561,7 +561,10 @@ fn terms(condition: Option<&Bound>) -> Vec<&Bound> {
 }
 
 /// The comparison of a value of one side with one of the other that a condition is.
-fn compared<'a>(term: &'a Bound, sides: &[HashSet<ColumnId>; 2]) -> Option<Comparison<'a>> {
+pub(super) fn compared<'a>(
+    term: &'a Bound,
+    sides: &[HashSet<ColumnId>; 2],
+) -> Option<Comparison<'a>> {
     if let Some(equality) = null_safe(term) {
         let found = compared(equality, sides)?;
         return (found.op == Operator::Eq).then_some(Comparison {

@@ -23,6 +23,7 @@
 //! | `constants` | constants of arrays and records |
 //! | `relation` | nodes of plans |
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
+//! | `bulk` | plans that the bulk engine runs as a whole |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
 //! | `indexed` | conditions that hidden columns of a table answer |
@@ -33,6 +34,7 @@
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
+mod bulk;
 mod bulk_windows;
 mod canonical;
 mod checked;
@@ -72,7 +74,9 @@ use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind,
 use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
+use crate::engine::PipelineNode;
 use crate::error::{Error, Result};
+use crate::interrupt::Requests;
 
 pub(crate) use indexed::{FIRST, Term};
 pub(crate) use operator::{Operators, bulk_window};
@@ -118,6 +122,8 @@ pub(crate) struct Surroundings {
     pub(crate) session: Arc<Session>,
     /// Values of the statement's parameters, one row each.
     pub(crate) parameters: Arc<[ArrayRef]>,
+    /// Requests to end the statement, for the bulk engine; `None` if DataFusion runs everything.
+    pub(crate) bulk: Option<Arc<Requests>>,
 }
 
 impl std::fmt::Debug for Surroundings {
@@ -225,7 +231,12 @@ fn lowered_within(
     tables: HashMap<CteId, shared::Shared>,
 ) -> Result<Lowered> {
     let columns = plan.columns();
+    let names = columns.iter().map(|column| column.name.clone()).collect();
     let lowering = Lowering::new(plan, around, tables);
+    if let Some(plan) = bulk::pipelines(&lowering, plan)? {
+        let types = columns.into_iter().map(|column| column.ty).collect();
+        return Ok(Lowered { plan, names, types });
+    }
     let body = lowering.plan(plan)?;
     let mut exprs = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
@@ -234,7 +245,6 @@ fn lowered_within(
         // Columns of the plan have their numbers behind their names.
         exprs.push((value, format!("{}:result {at}", column.name)));
     }
-    let names = columns.iter().map(|column| column.name.clone()).collect();
     Ok(Lowered {
         plan: final_projection(exprs, body)?,
         names,
@@ -261,10 +271,12 @@ fn final_projection(exprs: Vec<(Expr, String)>, body: LogicalPlan) -> Result<Log
     projected(exprs.collect(), body)
 }
 
-/// A projection.
+/// A projection; that of a plan of the bulk engine is one, too, if it can be.
 fn projected(exprs: Vec<Expr>, input: LogicalPlan) -> Result<LogicalPlan> {
     let projection = Projection::try_new(exprs, Arc::new(input))?;
-    Ok(LogicalPlan::Projection(projection))
+    let ours = PipelineNode::of(&projection.input);
+    let ours = ours.and_then(|node| node.projected(&projection.expr, &projection.schema));
+    Ok(ours.unwrap_or(LogicalPlan::Projection(projection)))
 }
 
 /// A column of DataFusion with the Arrow type that it really has: a NUMERIC column may be
@@ -282,8 +294,8 @@ struct Lowering {
     columns: RefCell<HashMap<ColumnId, Typed>>,
     /// Common table expressions.
     tables: RefCell<HashMap<CteId, shared::Shared>>,
-    /// Columns that something reads.
-    used: RefCell<HashSet<ColumnId>>,
+    /// How many nodes of the plan read a column.
+    reads: RefCell<HashMap<ColumnId, u32>>,
     /// Names that tables go by.
     names: RefCell<HashSet<String>>,
     /// The next number of a column.
@@ -292,15 +304,15 @@ struct Lowering {
 
 impl Lowering {
     fn new(plan: &Plan, around: &Surroundings, tables: HashMap<CteId, shared::Shared>) -> Self {
-        let mut used = HashSet::new();
+        let mut reads = HashMap::new();
         let mut last = 0;
-        uses(plan, &mut used, &mut last);
-        used.extend(plan.columns().iter().map(|column| column.id));
+        uses(plan, &mut reads, &mut last);
+        read_all(&plan.columns(), &mut reads);
         Self {
             around: around.clone(),
             columns: RefCell::default(),
             tables: RefCell::new(tables),
-            used: RefCell::new(used),
+            reads: RefCell::new(reads),
             names: RefCell::default(),
             next: Cell::new(last + 1),
         }
@@ -310,7 +322,7 @@ impl Lowering {
     fn fresh(&self, name: &str, ty: Type) -> Column {
         let id = ColumnId(self.next.get());
         self.next.set(id.0 + 1);
-        self.used.borrow_mut().insert(id);
+        self.reads.borrow_mut().insert(id, 1);
         Column {
             id,
             name: name.to_owned(),
@@ -352,7 +364,7 @@ impl Lowering {
 
     /// Whether something reads a column.
     fn is_used(&self, id: ColumnId) -> bool {
-        self.used.borrow().contains(&id)
+        self.reads.borrow().contains_key(&id)
     }
 
     /// A projection of a plan to columns of names of their own and exact types, in order; they
@@ -384,28 +396,25 @@ fn schema_of(fields: Vec<(Option<TableReference>, Arc<Field>)>) -> Result<Arc<DF
     )?))
 }
 
-/// Gathers the columns that expressions of a plan read, and the greatest number of any.
-fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
+/// Counts the nodes that read each column of a plan, and finds the greatest number of any.
+fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
     for expr in plan.expressions() {
-        uses_of(expr, used, last);
+        uses_of(expr, reads, last);
     }
-    let mut seen = |columns: &[Column], read: bool, used: &mut HashSet<ColumnId>| {
-        for column in columns {
-            *last = (*last).max(column.id.0);
-            if read {
-                used.insert(column.id);
-            }
-        }
-    };
-    seen(&plan.columns(), false, used);
+    for column in plan.columns() {
+        *last = (*last).max(column.id.0);
+    }
     match plan {
         // Nodes that read their inputs' columns by position, or all of them.
-        Plan::Set { inputs, .. } => inputs.iter().for_each(|i| seen(&i.columns(), true, used)),
-        Plan::Distinct { input, .. } => seen(&input.columns(), true, used),
-        Plan::CteScan { columns, .. } => used.extend(columns.iter().map(|(_, of)| *of)),
+        Plan::Set { inputs, .. } => inputs.iter().for_each(|i| read_all(&i.columns(), reads)),
+        Plan::Distinct { input, .. } => read_all(&input.columns(), reads),
+        Plan::CteScan { columns, .. } => {
+            let of = columns.iter().map(|(_, of)| *of);
+            of.for_each(|id| *reads.entry(id).or_default() += 1);
+        }
         Plan::With { ctes, .. } => {
             for cte in ctes {
-                seen(&cte.body.columns(), true, used);
+                read_all(&cte.body.columns(), reads);
                 if let freestone_frontend::plan::CteBody::Recursive {
                     base,
                     step,
@@ -413,29 +422,36 @@ fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
                     ..
                 } = &cte.body
                 {
-                    seen(&base.columns(), true, used);
-                    seen(&step.columns(), true, used);
-                    seen(columns, true, used);
+                    read_all(&base.columns(), reads);
+                    read_all(&step.columns(), reads);
+                    read_all(columns, reads);
                 }
             }
         }
         _ => {}
     }
     for input in plan.inputs() {
-        uses(input, used, last);
+        uses(input, reads, last);
     }
 }
 
-fn uses_of(expr: &Bound, used: &mut HashSet<ColumnId>, last: &mut u32) {
-    let mut read = HashSet::new();
-    expr.read(&mut read);
-    *last = read.iter().map(|id| id.0).fold(*last, u32::max);
-    used.extend(read);
+/// Counts one node more that reads columns.
+fn read_all(columns: &[Column], reads: &mut HashMap<ColumnId, u32>) {
+    for column in columns {
+        *reads.entry(column.id).or_default() += 1;
+    }
+}
+
+fn uses_of(expr: &Bound, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
+    for id in expr.reads() {
+        *last = (*last).max(id.0);
+        *reads.entry(id).or_default() += 1;
+    }
     let mut plans = Vec::new();
     subqueries(expr, &mut plans);
     for plan in plans {
-        uses(plan, used, last);
-        used.extend(plan.columns().iter().map(|column| column.id));
+        uses(plan, reads, last);
+        read_all(&plan.columns(), reads);
     }
 }
 

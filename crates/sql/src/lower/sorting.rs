@@ -197,7 +197,7 @@ impl Lowering {
     }
 
     /// A number of rows; `None` for NULL.
-    fn rows(&self, expr: &Bound, sqlstate: &str, word: &str) -> Result<Option<i64>> {
+    pub(super) fn rows(&self, expr: &Bound, sqlstate: &str, word: &str) -> Result<Option<i64>> {
         let value = self.constant(expr)?;
         let kind = datafusion::arrow::datatypes::DataType::Int64;
         let value = crate::values::with_kind(value, &kind)?;

@@ -169,6 +169,7 @@ impl World {
         let around = Surroundings {
             session: Arc::clone(&self.session),
             parameters: Arc::new([]),
+            bulk: Some(Arc::default()),
         };
         let lowered = match rewritten {
             true => lowered(&super::rewritten(plan, &around), &around)?,

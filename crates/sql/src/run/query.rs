@@ -20,6 +20,7 @@ use futures::StreamExt;
 use super::Run;
 use super::materialized::may_read;
 use crate::advisor::{Foreseen, Watched, Watching};
+use crate::engine::PipelineNode;
 use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
@@ -159,6 +160,10 @@ impl Run<'_> {
 /// `55000`.
 fn readable(plan: &LogicalPlan) -> DfResult<()> {
     plan.apply_with_subqueries(|node| {
+        if let Some(ours) = PipelineNode::of(node) {
+            let mut read = ours.plan().tables().into_iter();
+            read.try_for_each(|read| may_read(&read.table))?;
+        }
         if let LogicalPlan::TableScan(scan) = node {
             let provider = source_as_provider(&scan.source)?;
             if let Some(stored) = provider.downcast_ref::<StoredTable>() {

@@ -14,11 +14,22 @@ use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
 
 /// The predicate that holds for exactly the rows where `expr` is TRUE.
 pub(crate) fn predicate(schema: &TableSchema, expr: &Expr) -> Option<Predicate> {
-    Translate { schema }.expr(expr, false)
+    predicate_of(schema, &|name| schema.index_of(name), expr)
+}
+
+/// The same of an expression over columns that go by other names.
+pub(crate) fn predicate_of(
+    schema: &TableSchema,
+    find: &dyn Fn(&str) -> Option<usize>,
+    expr: &Expr,
+) -> Option<Predicate> {
+    Translate { schema, find }.expr(expr, false)
 }
 
 struct Translate<'a> {
     schema: &'a TableSchema,
+    /// The column that a name means.
+    find: &'a dyn Fn(&str) -> Option<usize>,
 }
 
 impl Translate<'_> {
@@ -32,7 +43,7 @@ impl Translate<'_> {
                 false => Predicate::Or(Vec::new()),
             }),
             Expr::BinaryExpr(binary) => self.binary(binary, strict),
-            Expr::Not(inner) => Some(Predicate::Not(Box::new(self.expr(inner, true)?))),
+            Expr::Not(inner) => Some(denied(self.expr(inner, true)?)),
             Expr::IsNull(inner) => Some(Predicate::IsNull(self.plain_column(inner)?)),
             Expr::IsNotNull(inner) => Some(Predicate::IsNotNull(self.plain_column(inner)?)),
             Expr::Between(between) => self.between(between),
@@ -123,7 +134,7 @@ impl Translate<'_> {
     /// The column under casts that change neither value nor order.
     fn column(&self, expr: &Expr) -> Option<usize> {
         match expr {
-            Expr::Column(column) => self.schema.index_of(&column.name),
+            Expr::Column(column) => (self.find)(&column.name),
             Expr::Cast(Cast { expr, field }) => {
                 let column = self.column(expr)?;
                 cast_keeps_order(&self.schema.columns[column].kind, field.data_type())
@@ -135,8 +146,44 @@ impl Translate<'_> {
 
     fn plain_column(&self, expr: &Expr) -> Option<usize> {
         match expr {
-            Expr::Column(column) => self.schema.index_of(&column.name),
+            Expr::Column(column) => (self.find)(&column.name),
             _ => None,
+        }
+    }
+}
+
+/// The predicate that is TRUE where another is FALSE, in a form that zone maps can judge.
+fn denied(predicate: Predicate) -> Predicate {
+    let all = |parts: Vec<Predicate>| parts.into_iter().map(denied).collect();
+    match predicate {
+        Predicate::Compare { column, op, value } => Predicate::Compare {
+            column,
+            op: match op {
+                CompareOp::Eq => CompareOp::NotEq,
+                CompareOp::NotEq => CompareOp::Eq,
+                CompareOp::Lt => CompareOp::GtEq,
+                CompareOp::LtEq => CompareOp::Gt,
+                CompareOp::Gt => CompareOp::LtEq,
+                CompareOp::GtEq => CompareOp::Lt,
+            },
+            value,
+        },
+        Predicate::In {
+            column,
+            values,
+            negated,
+        } => Predicate::In {
+            column,
+            values,
+            negated: !negated,
+        },
+        Predicate::IsNull(column) => Predicate::IsNotNull(column),
+        Predicate::IsNotNull(column) => Predicate::IsNull(column),
+        Predicate::And(parts) => Predicate::Or(all(parts)),
+        Predicate::Or(parts) => Predicate::And(all(parts)),
+        Predicate::Not(inner) => *inner,
+        other @ (Predicate::Prefix { .. } | Predicate::Like { .. }) => {
+            Predicate::Not(Box::new(other))
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) mod twins;
 
 pub(crate) use excluded::{held, pruned};
 pub(crate) use exec::FreestoneScan;
-pub(crate) use logical::describe;
+pub(crate) use logical::{describe, predicate_of};
 pub(crate) use provider::{ROW_ID, StoredTable};
 pub(crate) use statistics::{scalar_of, selectivity};
 pub(crate) use top::TopOfScan;

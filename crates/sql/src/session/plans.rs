@@ -25,6 +25,7 @@ use parking_lot::Mutex;
 
 use crate::advisor::Foreseen;
 use crate::barrier::under;
+use crate::engine::PipelineNode;
 use crate::scan::StoredTable;
 use crate::values::Styles;
 
@@ -216,7 +217,14 @@ pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
                 tables.extend(stored.map(|stored| PlannedTable::of(stored.parts().0)));
                 stored.is_some()
             }
-            LogicalPlan::Extension(_) => under(node).is_some(),
+            LogicalPlan::Extension(_) => match PipelineNode::of(node) {
+                Some(ours) => {
+                    let read = ours.plan().tables().into_iter();
+                    tables.extend(read.map(|read| PlannedTable::of(&read.table)));
+                    true
+                }
+                None => under(node).is_some(),
+            },
             _ => true,
         };
         node.apply_expressions(|expr| {

@@ -1,0 +1,404 @@
+//! Groups, and equal rows once.
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+use freestone_exec::expression::Expression;
+use freestone_exec::vector::Kind;
+use freestone_exec::{Aggregate, Grouping, Lead};
+use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, Plan};
+use freestone_frontend::types::Type;
+
+use super::super::aggregate::{Found as Native, Native as Call, quotient};
+use super::super::expression::exact;
+use super::super::{Typed, canonical, floats, own_name};
+use super::join::joins;
+use super::{Added, Bulk, Part, field};
+use crate::engine::{
+    Cluster, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster, partial,
+};
+use crate::error::Result;
+
+/// A key of groups.
+struct Key {
+    value: Expr,
+    kind: DataType,
+    name: String,
+}
+
+/// A call that is computed of each group, under a name.
+struct Asked {
+    function: String,
+    argument: Expr,
+    filter: Option<Expr>,
+    distinct: bool,
+    kind: DataType,
+    name: String,
+}
+
+/// Results that are computed of others.
+enum After<'a> {
+    /// The quotient of a sum and a count.
+    Mean(&'a Column, Column, Column),
+    /// The float that an integer stands for.
+    Float(&'a Column, Column, DataType),
+}
+
+/// The rows that are grouped.
+enum Below {
+    Cluster(Box<Cluster>, Found),
+    Part(Part),
+}
+
+impl Bulk<'_> {
+    pub(super) fn aggregate(
+        &self,
+        plan: &Plan,
+        input: &Plan,
+        keys: &[(Column, Bound)],
+        calls: &[(Column, AggregateCall)],
+    ) -> Result<Option<Part>> {
+        if keys.is_empty() && is_known(input, calls) {
+            return Ok(None);
+        }
+        let below = match joins(input) {
+            true => {
+                let gathered = self.gathered(input)?;
+                gathered.map(|(cluster, found)| Below::Cluster(Box::new(cluster), found))
+            }
+            false => self.part(input)?.map(Below::Part),
+        };
+        let Some(below) = below else {
+            return Ok(None);
+        };
+        let (Some(mut keys), Some((mut asked, after))) = (self.keys(keys)?, self.asked(calls)?)
+        else {
+            return Ok(None);
+        };
+        let Some(below) = self.below(below, &mut keys, &mut asked) else {
+            return Ok(None);
+        };
+        self.spend(plan);
+        if keys.is_empty() && asked.is_empty() {
+            asked.push(Asked {
+                function: "count".to_owned(),
+                argument: Expr::Literal(ScalarValue::Int64(Some(1)), None),
+                filter: None,
+                distinct: false,
+                kind: DataType::Int64,
+                name: own_name(&self.lowering.fresh("count", Type::Int8)),
+            });
+        }
+        let Some(part) = self.grouped(below, keys, asked) else {
+            return Ok(None);
+        };
+        self.after(part, after)
+    }
+
+    /// Keys as the bulk engine compares them, each once.
+    fn keys(&self, keys: &[(Column, Bound)]) -> Result<Option<Vec<Key>>> {
+        let mut found: Vec<Key> = Vec::with_capacity(keys.len());
+        for (column, value) in keys {
+            let typed = self.lowering.expr(value)?;
+            let is_same = canonical::kind(&value.ty, &typed.kind).is_none();
+            if !is_same && !canonical::is_value(&value.ty) {
+                return Ok(None);
+            }
+            let Typed { expr, kind } = canonical::key(typed, &value.ty);
+            if let Some(known) = found.iter().find(|known| known.value == expr) {
+                self.name(&known.name, column.id);
+                let place = super::place(&known.name);
+                self.lowering.found(column.id, place, kind);
+                continue;
+            }
+            let name = match &expr {
+                Expr::Column(place) => {
+                    self.name(&place.name, column.id);
+                    let typed = expr.clone();
+                    self.lowering.found(column.id, typed, kind.clone());
+                    place.name.clone()
+                }
+                _ => self.find(column, &kind),
+            };
+            found.push(Key {
+                value: expr,
+                kind,
+                name,
+            });
+        }
+        Ok(Some(found))
+    }
+
+    /// Calls as the bulk engine's, each once, and what is made of their results.
+    fn asked<'a>(
+        &self,
+        calls: &'a [(Column, AggregateCall)],
+    ) -> Result<Option<(Vec<Asked>, Vec<After<'a>>)>> {
+        let (mut asked, mut after) = (Vec::<Asked>::new(), Vec::new());
+        for (column, call) in calls {
+            if !self.lowering.is_used(column.id) {
+                continue;
+            }
+            let Some(native) = self.lowering.native_call(call)? else {
+                return Ok(None);
+            };
+            let filter = match &call.filter {
+                Some(filter) => Some(self.lowering.condition(filter)?),
+                None => None,
+            };
+            let mut ask = |call: Call, column: &Column| {
+                let function = call.function.name();
+                let known = asked.iter().find(|known| {
+                    known.function == function
+                        && known.argument == call.argument
+                        && known.filter == filter
+                        && known.distinct == call.distinct
+                });
+                if let Some(Asked { name, kind, .. }) = known {
+                    self.name(name, column.id);
+                    let place = super::place(name);
+                    self.lowering.found(column.id, place, kind.clone());
+                    return;
+                }
+                asked.push(Asked {
+                    function: function.to_owned(),
+                    argument: call.argument,
+                    filter: filter.clone(),
+                    distinct: call.distinct,
+                    name: self.find(column, &call.kind),
+                    kind: call.kind,
+                });
+            };
+            match native {
+                Native::One(call) => ask(call, column),
+                Native::Float(call) => {
+                    let kind = call.kind.clone();
+                    let of = self.lowering.fresh("ordinal", Type::Int8);
+                    ask(call, &of);
+                    after.push(After::Float(column, of, kind));
+                }
+                Native::Mean(sum, ty, count) => {
+                    let of = self.lowering.fresh("sum", ty);
+                    let by = self.lowering.fresh("count", Type::Int8);
+                    ask(*sum, &of);
+                    ask(*count, &by);
+                    after.push(After::Mean(column, of, by));
+                }
+            }
+        }
+        Ok(Some((asked, after)))
+    }
+
+    /// The rows with a column for each expression that keys and calls have in common.
+    fn below(&self, below: Below, keys: &mut [Key], asked: &mut [Asked]) -> Option<Below> {
+        let mut values: Vec<Expr> = keys.iter().map(|key| key.value.clone()).collect();
+        values.extend(asked.iter().map(|asked| asked.argument.clone()));
+        values.extend(asked.iter().filter_map(|asked| asked.filter.clone()));
+        if super::common::none_in(&values) {
+            return Some(below);
+        }
+        let part = match below {
+            Below::Cluster(cluster, found) => self.of_cluster(*cluster, &found)?,
+            Below::Part(part) => part,
+        };
+        let part = self.with_common(part, &mut values)?;
+        let mut values = values.into_iter();
+        for key in keys {
+            key.value = values.next()?;
+        }
+        for asked in asked.iter_mut() {
+            asked.argument = values.next()?;
+        }
+        for filter in asked.iter_mut().filter_map(|asked| asked.filter.as_mut()) {
+            *filter = values.next()?;
+        }
+        Some(Below::Part(part))
+    }
+
+    /// The groups of some rows.
+    fn grouped(&self, below: Below, keys: Vec<Key>, asked: Vec<Asked>) -> Option<Part> {
+        let scope = self.scope(match &below {
+            Below::Cluster(_, found) => found,
+            Below::Part(part) => &part.found,
+        });
+        if keys.iter().any(|key| Kind::of(&key.kind) == Kind::Other) {
+            return None;
+        }
+        let mut found = Found::new();
+        let names = keys.iter().map(|key| (&key.name, &key.kind));
+        let names = names.chain(asked.iter().map(|asked| (&asked.name, &asked.kind)));
+        for (at, (name, kind)) in names.enumerate() {
+            found.insert(name.clone(), (at, field(name, kind.clone())));
+        }
+        let of_keys = keys.iter();
+        let mut of_keys = of_keys
+            .map(|key| Some((scope.expr(&key.value)?, key.kind.clone())))
+            .collect::<Option<Vec<_>>>()?;
+        let Some(distinct) = asked.iter().find(|asked| asked.distinct) else {
+            let aggregates = asked.iter().map(|asked| asked.aggregate(&scope));
+            let grouping = Grouping {
+                keys: of_keys,
+                aggregates: aggregates.collect::<Option<_>>()?,
+                lead: Lead::default(),
+            };
+            let rows = groups(below, grouping)?;
+            return Some(Part { rows, found });
+        };
+        // Values that count once are keys of groups, and these are grouped again.
+        let value = distinct.argument.clone();
+        let kind = scope.kind_of(&value)?;
+        let first = of_keys.len();
+        let fits = |asked: &Asked| {
+            // The sum of no counts is NULL.
+            let adds_up = match asked.function.as_str() {
+                "count" => asked.distinct || first > 0,
+                function => matches!(function, "sum" | "min" | "max"),
+            };
+            asked.filter.is_none() && adds_up && (!asked.distinct || asked.argument == value)
+        };
+        if Kind::of(&kind) == Kind::Other || !asked.iter().all(fits) {
+            return None;
+        }
+        of_keys.push((scope.expr(&value)?, kind.clone()));
+        let (mut inside, mut outside) = (Vec::new(), Vec::new());
+        for asked in &asked {
+            let one = asked.aggregate(&scope)?;
+            if asked.distinct {
+                outside.push(Aggregate {
+                    argument: Some(Expression::Column(first)),
+                    input: kind.clone(),
+                    ..one
+                });
+                continue;
+            }
+            outside.push(added_up(&one, first + 1 + inside.len()));
+            inside.push(partial(one));
+        }
+        let before = Grouping {
+            keys: of_keys,
+            aggregates: inside,
+            lead: Lead::default(),
+        };
+        let kinds = before.keys.iter().take(first).enumerate();
+        let after = Grouping {
+            keys: kinds
+                .map(|(at, (_, kind))| (Expression::Column(at), kind.clone()))
+                .collect(),
+            aggregates: outside,
+            lead: Lead::default(),
+        };
+        let rows = groups(below, before)?;
+        let types = types(&after);
+        Some(Part {
+            rows: grouped(rows, after, types),
+            found,
+        })
+    }
+
+    /// Results that are computed of those of groups.
+    fn after(&self, part: Part, after: Vec<After<'_>>) -> Result<Option<Part>> {
+        if after.is_empty() {
+            return Ok(Some(part));
+        }
+        let mut values = Vec::with_capacity(after.len());
+        for after in after {
+            values.push(match after {
+                After::Mean(column, sum, count) => {
+                    let value = self.lowering.evaluated(&quotient(&sum, &count)?)?;
+                    let number = Type::Numeric(None);
+                    (column, Typed::new(exact(value, &number)?, number.arrow()))
+                }
+                After::Float(column, of, kind) => {
+                    let found = self.lowering.column(of.id)?;
+                    (column, floats::float(Typed::new(found.expr, kind)))
+                }
+            });
+        }
+        let scope = self.scope(&part.found);
+        let mut found = Vec::with_capacity(values.len());
+        for (column, Typed { expr, kind }) in values {
+            let Some(expression) = scope.expr(&expr) else {
+                return Ok(None);
+            };
+            found.push((column, expression, kind));
+        }
+        let mut add = Added::over(self, &part);
+        for (column, expression, kind) in found {
+            add.push(self.find(column, &kind), expression, kind);
+        }
+        Ok(Some(add.part(part.rows)))
+    }
+
+    pub(super) fn distinct(&self, plan: &Plan, input: &Plan) -> Result<Option<Part>> {
+        let columns = input.columns();
+        let Some(part) = self.part(input)? else {
+            return Ok(None);
+        };
+        let part = self.once(part, &columns)?;
+        self.spend(plan);
+        Ok(part)
+    }
+
+    /// Equal rows once.
+    pub(super) fn once(&self, part: Part, columns: &[Column]) -> Result<Option<Part>> {
+        let mut keys: Vec<Key> = Vec::with_capacity(columns.len());
+        for column in columns {
+            let typed = self.lowering.column(column.id)?;
+            let is_same = canonical::kind(&column.ty, &typed.kind).is_none();
+            let (true, Expr::Column(place)) = (is_same, &typed.expr) else {
+                return Ok(None);
+            };
+            if keys.iter().any(|key| key.name == place.name) {
+                continue;
+            }
+            keys.push(Key {
+                name: place.name.clone(),
+                value: typed.expr,
+                kind: typed.kind,
+            });
+        }
+        match keys.is_empty() {
+            true => Ok(None),
+            false => Ok(self.grouped(Below::Part(part), keys, Vec::new())),
+        }
+    }
+}
+
+impl Asked {
+    fn aggregate(&self, scope: &Scope<'_>) -> Option<Aggregate> {
+        let (name, filter) = (self.function.as_str(), self.filter.as_ref());
+        aggregated(scope, name, &self.argument, filter, &self.kind)
+    }
+}
+
+/// Types of the columns of groups.
+fn types(grouping: &Grouping) -> Vec<DataType> {
+    let keys = grouping.keys.iter().map(|(_, kind)| kind.clone());
+    let aggregates = grouping.aggregates.iter().map(|one| one.kind.clone());
+    keys.chain(aggregates).collect()
+}
+
+/// Groups of rows; those of joins before the joins where that is better.
+fn groups(below: Below, grouping: Grouping) -> Option<crate::engine::Converted> {
+    let types = types(&grouping);
+    match below {
+        Below::Part(part) => Some(grouped(part.rows, grouping, types)),
+        Below::Cluster(cluster, _) => {
+            let Early { cluster, grouping } = early(*cluster, grouping)?;
+            of_cluster(cluster, grouping, types)
+        }
+    }
+}
+
+/// Whether DataFusion answers without reading a row: counts and bounds of a whole table.
+fn is_known(input: &Plan, calls: &[(Column, AggregateCall)]) -> bool {
+    let known = |(_, call): &(Column, AggregateCall)| {
+        let plain = matches!(&*call.function.name, "count" | "min" | "max");
+        plain && call.filter.is_none() && !call.distinct
+    };
+    let whole = match input {
+        Plan::Project { input, .. } => matches!(input.as_ref(), Plan::Scan { .. }),
+        input => matches!(input, Plan::Scan { .. }),
+    };
+    whole && calls.iter().all(known)
+}

@@ -1,0 +1,106 @@
+//! Expressions that several others have in common are computed once.
+//!
+//! ```text
+//! sum(p * (1 - d)), sum(p * (1 - d) * (1 + t))      sum(c), sum(c * (1 + t))
+//!                                                     project c = p * (1 - d)
+//! ```
+//!
+//! Branches of CASE and terms of AND and OR are left alone: they may not be evaluated for all rows.
+
+use std::collections::HashMap;
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, Operator};
+
+use super::super::place;
+use super::{Added, Bulk, Part};
+
+/// Parts of expressions that are looked at, at most.
+const MANY: usize = 2_000;
+
+impl Bulk<'_> {
+    /// The rows with a column more for each expression that others have in common, which these
+    /// read; `None` if one of them is none of the bulk engine's.
+    pub(super) fn with_common(&self, part: Part, exprs: &mut [Expr]) -> Option<Part> {
+        let found = common(exprs);
+        if found.is_empty() {
+            return Some(part);
+        }
+        let scope = self.scope(&part.found);
+        // Of this node, too.
+        let mut add = Added::over(self, &part);
+        for (name, value) in found {
+            let kind = scope.kind_of(&value)?;
+            add.push(name, scope.expr(&value)?, kind);
+        }
+        Some(add.part(part.rows))
+    }
+}
+
+/// Whether no part stands in expressions more than once.
+pub(super) fn none_in(exprs: &[Expr]) -> bool {
+    common(&mut exprs.to_vec()).is_empty()
+}
+
+/// Puts columns of some names in the place of parts that stand in expressions more than once.
+fn common(exprs: &mut [Expr]) -> Vec<(String, Expr)> {
+    let (mut counts, mut seen) = (HashMap::<Expr, usize>::new(), 0);
+    for expr in exprs.iter() {
+        let _ = expr.apply(|part| {
+            seen += 1;
+            if seen > MANY || is_conditional(part) {
+                return Ok(TreeNodeRecursion::Jump);
+            }
+            if !is_cheap(part) && !part.is_volatile() {
+                *counts.entry(part.clone()).or_default() += 1;
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+    }
+    counts.retain(|_, count| *count > 1);
+    let mut found: Vec<(String, Expr)> = Vec::new();
+    if counts.is_empty() || seen > MANY {
+        return found;
+    }
+    for expr in exprs {
+        let replaced = expr.clone().transform_down(|part| {
+            if is_conditional(&part) {
+                return Ok(Transformed::new(part, false, TreeNodeRecursion::Jump));
+            }
+            if !counts.contains_key(&part) {
+                return Ok(Transformed::no(part));
+            }
+            let known = found.iter().find(|(_, known)| *known == part);
+            let name = known.map(|(name, _)| name.clone()).unwrap_or_else(|| {
+                // No name that SQL can give to a column.
+                let name = format!("\0common {} {}", found.len(), part);
+                found.push((name.clone(), part));
+                name
+            });
+            let column = place(&name);
+            Ok(Transformed::new(column, true, TreeNodeRecursion::Jump))
+        });
+        if let Ok(replaced) = replaced {
+            *expr = replaced.data;
+        }
+    }
+    found
+}
+
+/// Whether not all parts of an expression are evaluated for each row.
+fn is_conditional(expr: &Expr) -> bool {
+    match expr {
+        Expr::Case(_) => true,
+        Expr::BinaryExpr(binary) => matches!(binary.op, Operator::And | Operator::Or),
+        _ => false,
+    }
+}
+
+/// Whether an expression costs no more than to read a column.
+fn is_cheap(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) | Expr::Literal(..) => true,
+        Expr::Cast(cast) => is_cheap(&cast.expr),
+        _ => false,
+    }
+}

@@ -1,0 +1,386 @@
+//! Joins: inner ones that follow each other are one cluster, whose order is for its rows to say;
+//! sides of others keep their roles.
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator};
+use freestone_exec::JoinKind as Kind;
+use freestone_exec::expression::Expression;
+use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
+
+use super::super::expression::balanced;
+use super::super::join::{compared, ids, is_one_row, is_true, terms};
+use super::{Bulk, Part, renamed};
+use crate::engine::{Cluster, Found, PAIRS, RELATIONS, joined, key_kind, ordered};
+use crate::error::Result;
+
+/// What two sides are joined by.
+#[derive(Default)]
+struct On {
+    /// Keys of the left and the right side, and whether NULL is no key.
+    keys: Vec<(Expr, Expr, bool)>,
+    rest: Vec<Expr>,
+}
+
+/// Whether the sides of a join may be exchanged with those of others around it.
+fn is_free(plan: &Plan) -> bool {
+    match plan {
+        Plan::Join {
+            kind: JoinKind::Inner,
+            lateral: false,
+            ..
+        } => true,
+        // The only row that there is beside each row.
+        Plan::Join {
+            kind: JoinKind::Single,
+            right,
+            condition,
+            lateral: false,
+            ..
+        } => condition.as_ref().is_none_or(is_true) && is_one_row(right),
+        _ => false,
+    }
+}
+
+/// Whether a plan is a free join, with conditions and choices of columns above.
+pub(super) fn joins(plan: &Plan) -> bool {
+    match plan {
+        Plan::Project { input, items } => {
+            items.iter().all(|(_, value)| renamed(value).is_some()) && joins(input)
+        }
+        Plan::Filter { input, .. } => joins(input),
+        plan => is_free(plan),
+    }
+}
+
+impl Bulk<'_> {
+    /// The rows of joins in the order that is best.
+    pub(super) fn free_joins(&self, plan: &Plan) -> Result<Option<Part>> {
+        let Some((cluster, found)) = self.gathered(plan)? else {
+            return Ok(None);
+        };
+        Ok(self.of_cluster(cluster, &found))
+    }
+
+    /// The relations that a plan joins, and their columns.
+    pub(super) fn gathered(&self, plan: &Plan) -> Result<Option<(Cluster, Found)>> {
+        let (mut cluster, mut found) = (Cluster::default(), Found::new());
+        let whole = self.gather(plan, &mut cluster, &mut found)?.is_some();
+        let fits = whole && cluster.relations.len() <= RELATIONS;
+        Ok(fits.then_some((cluster, found)))
+    }
+
+    /// The columns of a cluster that something reads.
+    pub(super) fn of_cluster(&self, cluster: Cluster, found: &Found) -> Option<Part> {
+        let read = found.iter().filter(|(name, _)| self.is_read(name));
+        let mut read: Vec<_> = read.collect();
+        read.sort_unstable_by_key(|(_, (number, _))| *number);
+        let wanted: Vec<usize> = read.iter().map(|(_, (number, _))| *number).collect();
+        let types = read
+            .iter()
+            .map(|(_, (_, field))| field.data_type().clone())
+            .collect();
+        let rows = ordered(cluster, &wanted, types)?;
+        let found = read.into_iter().enumerate();
+        let found = found.map(|(at, (name, (_, field)))| (name.clone(), (at, field.clone())));
+        Some(Part {
+            rows,
+            found: found.collect(),
+        })
+    }
+
+    fn gather(&self, plan: &Plan, cluster: &mut Cluster, found: &mut Found) -> Result<Option<()>> {
+        match plan {
+            Plan::Join {
+                left,
+                right,
+                condition,
+                ..
+            } if is_free(plan) => {
+                for side in [left, right] {
+                    if self.gather(side, cluster, found)?.is_none() {
+                        return Ok(None);
+                    }
+                }
+                let On { keys, rest } = self.on(left, right, condition.as_ref())?;
+                let scope = self.scope(found);
+                for (a, b, strict) in keys {
+                    let kind = key_kind(&scope, &a, &scope, &b);
+                    let (Some(kind), Some(a), Some(b)) = (kind, scope.expr(&a), scope.expr(&b))
+                    else {
+                        return Ok(None);
+                    };
+                    cluster.equality([a, b], kind, !strict);
+                }
+                for term in rest {
+                    let Some(term) = scope.expr(&term) else {
+                        return Ok(None);
+                    };
+                    cluster.condition(term);
+                }
+                self.spend(plan);
+            }
+            Plan::Project { input, items } if joins(plan) => {
+                if self.gather(input, cluster, found)?.is_none() {
+                    return Ok(None);
+                }
+                for (column, value) in items {
+                    if let Some(of) = renamed(value) {
+                        self.rename(column, of)?;
+                    }
+                }
+                self.spend(plan);
+            }
+            Plan::Filter { input, condition } if joins(input) => {
+                if self.gather(input, cluster, found)?.is_none() {
+                    return Ok(None);
+                }
+                let scope = self.scope(found);
+                for term in terms(Some(condition)) {
+                    let term = self.lowering.condition(term)?;
+                    let Some(term) = scope.expr(&term) else {
+                        return Ok(None);
+                    };
+                    cluster.condition(term);
+                }
+                self.spend(plan);
+            }
+            other => {
+                let Some(part) = self.part(other)? else {
+                    return Ok(None);
+                };
+                let Part { rows, found: own } = self.narrowed(part);
+                let columns = cluster.relation(rows);
+                let own = own.into_iter();
+                found.extend(own.map(|(name, (at, field))| (name, (columns.start + at, field))));
+            }
+        }
+        Ok(Some(()))
+    }
+
+    /// What a condition asks of two sides whose columns are found.
+    fn on(&self, left: &Plan, right: &Plan, condition: Option<&Bound>) -> Result<On> {
+        let mut on = On::default();
+        let terms = terms(condition);
+        if terms.is_empty() {
+            return Ok(on);
+        }
+        let sides = [ids(&left.columns()), ids(&right.columns())];
+        for term in terms {
+            let found = compared(term, &sides).filter(|found| found.op == Operator::Eq);
+            let key = match &found {
+                Some(found) => self.lowering.key(found)?,
+                None => None,
+            };
+            match (key, found) {
+                (Some((a, b)), Some(found)) => on.keys.push((a, b, found.strict)),
+                _ => on.rest.push(self.lowering.condition(term)?),
+            }
+        }
+        Ok(on)
+    }
+
+    /// A join whose sides keep their roles.
+    pub(super) fn bound_join(
+        &self,
+        plan: &Plan,
+        kind: JoinKind,
+        (left, right): (&Plan, &Plan),
+        condition: Option<&Bound>,
+    ) -> Result<Option<Part>> {
+        let kind = match kind {
+            JoinKind::Single if self.lowering.finds_one(left, right, condition) => JoinKind::Left,
+            JoinKind::Left | JoinKind::Right | JoinKind::Full | JoinKind::Semi | JoinKind::Anti => {
+                kind
+            }
+            _ => return Ok(None),
+        };
+        let Some([from, to]) = self.sides(left, right)? else {
+            return Ok(None);
+        };
+        let mut on = self.on(left, right, condition)?;
+        // NULLs are equal in all keys or in none.
+        let null_equal = on.keys.iter().any(|(.., strict)| !strict);
+        if null_equal {
+            let strict = on.keys.iter().filter(|(.., strict)| *strict);
+            on.rest
+                .extend(strict.map(|(a, ..)| a.clone().is_not_null()));
+        }
+        self.spend(plan);
+        let [from, to] = [from, to].map(|side| self.narrowed_for(side, &on));
+        let smaller = from.rows.plan.estimate < to.rows.plan.estimate;
+        let (own, build_left) = match kind {
+            JoinKind::Left if smaller => (Kind::BuildOuter, true),
+            JoinKind::Left => (Kind::ProbeOuter, false),
+            JoinKind::Right if smaller => (Kind::ProbeOuter, true),
+            JoinKind::Right => (Kind::BuildOuter, false),
+            JoinKind::Full => (Kind::Full, smaller),
+            JoinKind::Semi if smaller => (Kind::BuildSemi, true),
+            JoinKind::Semi => (Kind::ProbeSemi, false),
+            JoinKind::Anti if smaller => (Kind::BuildAnti, true),
+            _ => (Kind::ProbeAnti, false),
+        };
+        Ok(self.pairs(own, build_left, [from, to], on, null_equal))
+    }
+
+    /// Both sides of a join.
+    fn sides(&self, left: &Plan, right: &Plan) -> Result<Option<[Part; 2]>> {
+        let Some(left) = self.part(left)? else {
+            return Ok(None);
+        };
+        Ok(self.part(right)?.map(|right| [left, right]))
+    }
+
+    /// A side without columns that neither the join nor anything above it reads.
+    fn narrowed_for(&self, part: Part, on: &On) -> Part {
+        let keys = on.keys.iter().flat_map(|(a, b, _)| [a, b]);
+        let exprs: Vec<&Expr> = keys.chain(&on.rest).collect();
+        let is_asked = |name: &str| {
+            let mut exprs = exprs.iter();
+            exprs.any(|expr| expr.column_refs().iter().any(|column| column.name == name))
+        };
+        let dropped = part.found.keys();
+        let mut dropped = dropped.filter(|name| !self.is_read(name) && !is_asked(name));
+        // Most sides have nothing but what is read.
+        if dropped.next().is_none() {
+            return part;
+        }
+        self.kept(part, &is_asked)
+    }
+
+    fn pairs(
+        &self,
+        kind: Kind,
+        build_left: bool,
+        [from, to]: [Part; 2],
+        on: On,
+        null_equal: bool,
+    ) -> Option<Part> {
+        let (a, b) = (self.scope(&from.found), self.scope(&to.found));
+        let mut keys = Vec::with_capacity(on.keys.len());
+        for (left, right, _) in &on.keys {
+            let of = key_kind(&a, left, &b, right)?;
+            let (left, right) = (a.expr(left)?, b.expr(right)?);
+            keys.push(match build_left {
+                true => (left, right, of),
+                false => (right, left, of),
+            });
+        }
+        let estimates = [from.rows.plan.estimate, to.rows.plan.estimate];
+        if keys.is_empty() && estimates[0] * estimates[1] > PAIRS {
+            return None;
+        }
+        let rows = match kind {
+            Kind::BuildSemi | Kind::BuildAnti | Kind::ProbeSemi | Kind::ProbeAnti => {
+                estimates[0] * 0.5
+            }
+            Kind::ProbeNotIn => estimates[0] * 0.5,
+            _ => estimates[0].max(estimates[1]),
+        };
+        let (build, probe) = match build_left {
+            true => (from, to),
+            false => (to, from),
+        };
+        // Columns of the probe side come first.
+        let width = probe.rows.plan.types.len();
+        let mut both = probe.found.clone();
+        let of_build = build.found.iter();
+        both.extend(
+            of_build.map(|(name, (at, field))| (name.clone(), (width + at, field.clone()))),
+        );
+        let filter = match balanced(on.rest, Operator::And) {
+            Some(rest) => Some(self.scope(&both).expr(&rest)?),
+            None => None,
+        };
+        let of_build = matches!(kind, Kind::BuildSemi | Kind::BuildAnti);
+        let mut distinct: Vec<f64> = Vec::new();
+        if !of_build {
+            distinct.extend(&probe.rows.distinct);
+        }
+        if kind.gives_pairs() || of_build {
+            distinct.extend(&build.rows.distinct);
+        }
+        let found = match () {
+            () if kind.gives_pairs() => both,
+            () if of_build => build.found,
+            () => probe.found,
+        };
+        let plan = joined(
+            kind,
+            build.rows.plan,
+            probe.rows.plan,
+            keys,
+            rows,
+            |join| join.filter = filter,
+            null_equal,
+        );
+        let rows = crate::engine::Converted {
+            sampled: None,
+            plan,
+            distinct,
+        };
+        Some(Part { rows, found })
+    }
+
+    /// The rows of NOT IN: those whose mark is FALSE, if a single equality makes it.
+    pub(super) fn not_in(
+        &self,
+        plan: &Plan,
+        input: &Plan,
+        condition: &Bound,
+    ) -> Result<Option<Part>> {
+        let Plan::Join {
+            kind: JoinKind::Mark(mark),
+            left,
+            right,
+            condition: Some(equality),
+            lateral: false,
+        } = input
+        else {
+            return Ok(None);
+        };
+        let (marks, others): (Vec<&Bound>, Vec<&Bound>) = terms(Some(condition))
+            .into_iter()
+            .partition(|term| is_not(term, *mark));
+        let equalities = terms(Some(equality));
+        let ([_, ..], [equality]) = (marks.as_slice(), equalities.as_slice()) else {
+            return Ok(None);
+        };
+        let Some(sides) = self.sides(left, right)? else {
+            return Ok(None);
+        };
+        let on = self.on(left, right, Some(equality))?;
+        if !matches!(on.keys.as_slice(), [(.., true)]) {
+            return Ok(None);
+        }
+        self.spend(input);
+        let sides = sides.map(|side| self.narrowed_for(side, &on));
+        let Some(part) = self.pairs(Kind::ProbeNotIn, false, sides, on, false) else {
+            return Ok(None);
+        };
+        let no = Expr::Literal(ScalarValue::Boolean(Some(false)), None);
+        self.lowering.found(*mark, no, DataType::Boolean);
+        let others = others.into_iter();
+        let others = others.map(|term| self.lowering.condition(term));
+        let others = balanced(others.collect::<Result<Vec<Expr>>>()?, Operator::And);
+        let condition: Option<Expression> = match others {
+            Some(others) => match self.scope(&part.found).expr(&others) {
+                Some(condition) => Some(condition),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        self.spend(plan);
+        let Part { rows, found } = part;
+        let rows = match condition {
+            Some(condition) => crate::engine::filtered(rows, condition),
+            None => rows,
+        };
+        Ok(Some(Part { rows, found }))
+    }
+}
+
+/// Whether a term says that a mark is FALSE.
+fn is_not(term: &Bound, mark: ColumnId) -> bool {
+    matches!(&term.kind, ExprKind::Not(inner) if renamed(inner) == Some(mark))
+}

@@ -1,0 +1,389 @@
+//! Plans of the language front as plans of the bulk engine, without DataFusion's in between.
+//!
+//! A plan is turned as a whole, from its leaves to its root. If one of its nodes or expressions is
+//! none of the bulk engine's, nothing comes of it, and the plan is lowered to DataFusion's nodes,
+//! of which `engine` then takes over the parts that it knows.
+//!
+//! A column is found by one name from where it is made to where it is read last. A node that
+//! only chooses or renames columns makes no operator: the new numbers mean the old names. Each
+//! node that has been turned reads its columns no more, and columns that no other reads are
+//! dropped before rows are joined or grouped.
+//!
+//! ```text
+//! Project a#7 = a#1, s#8 = b#2 + c#5       project [a:1, s:8]
+//!   Join a#1 = d#4                           join on a:1 = d:4
+//!     Scan t [a#1, b#2]                        scan t [a:1, b:2]
+//!     Scan u [c#5, d#4]                        scan u [c:5, d:4]
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | `scan` | tables and the conditions on them |
+//! | `join` | joins |
+//! | `aggregate` | groups, equal rows once |
+//! | `rows` | orders, limits, unions |
+//! | `common` | expressions that several others have in common |
+
+mod aggregate;
+mod common;
+mod join;
+mod rows;
+mod scan;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
+use freestone_exec::Node;
+use freestone_exec::expression::Expression;
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
+
+use super::expression::exact;
+use super::{Lowering, own_name, place};
+use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
+use crate::error::Result;
+use crate::interrupt::Requests;
+
+/// The work of turning a plan.
+struct Bulk<'a> {
+    lowering: &'a Lowering,
+    requests: &'a Arc<Requests>,
+    /// How many nodes that have not been turned yet read a column.
+    reads: RefCell<HashMap<ColumnId, u32>>,
+    /// The numbers of the columns that a name means.
+    named: RefCell<HashMap<String, Vec<ColumnId>>>,
+    /// Whether estimates decide anything, as they do for joins.
+    weighs: bool,
+}
+
+/// A plan of the bulk engine and its columns.
+struct Part {
+    rows: Converted,
+    found: Found,
+}
+
+/// The plan as one node of the bulk engine, whose columns are the plan's, in order and exactly of
+/// their types; `None` if the bulk engine cannot run all of it, or others are better at it.
+///
+/// # Errors
+/// Those of values that a plan is made with, such as the number of rows of a limit.
+pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<LogicalPlan>> {
+    let Some(requests) = &lowering.around.bulk else {
+        return Ok(None);
+    };
+    if !is_worthwhile(plan) {
+        return Ok(None);
+    }
+    let bulk = Bulk {
+        lowering,
+        requests,
+        reads: RefCell::new(lowering.reads.borrow().clone()),
+        named: RefCell::default(),
+        weighs: has_join(plan),
+    };
+    let Some(part) = bulk.part(plan)? else {
+        return Ok(None);
+    };
+    let columns = plan.columns();
+    let scope = bulk.scope(&part.found);
+    let mut expressions = Vec::with_capacity(columns.len());
+    let mut fields = Vec::with_capacity(columns.len());
+    for (at, column) in columns.iter().enumerate() {
+        let value = exact(lowering.column(column.id)?, &column.ty)?;
+        let Some(expression) = scope.expr(&value) else {
+            return Ok(None);
+        };
+        expressions.push(expression);
+        let name = format!("{}:result {at}", column.name);
+        fields.push((None, field(&name, column.ty.arrow())));
+    }
+    let types = columns.iter().map(|column| column.ty.arrow()).collect();
+    let rows = chosen(part.rows, expressions, types);
+    let schema = DFSchema::new_with_metadata(fields, HashMap::new())?;
+    let node = PipelineNode::new(rows.plan, Arc::new(schema), Arc::clone(requests));
+    Ok(Some(LogicalPlan::Extension(Extension {
+        node: Arc::new(node),
+    })))
+}
+
+/// Values computed of rows, of some types; the rows if that is what they are.
+fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -> Converted {
+    let mut places = expressions.iter().enumerate();
+    let same = places.all(|(at, one)| matches!(one, Expression::Column(place) if *place == at));
+    match same && types == rows.plan.types {
+        true => rows,
+        false => projected(rows, expressions, types),
+    }
+}
+
+/// Whether a plan is more than the rows of a table: those DataFusion's scan finds by indexes, in
+/// orders and up to limits.
+fn is_worthwhile(plan: &Plan) -> bool {
+    match plan {
+        Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } => true,
+        Plan::Distinct { .. } => true,
+        Plan::Sort { input, .. } => is_worthwhile(input) || is_scan(input),
+        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Barrier { input } => {
+            is_worthwhile(input)
+        }
+        Plan::Limit { input, .. } => match input.as_ref() {
+            Plan::Sort { input, .. } => is_worthwhile(input),
+            input => is_worthwhile(input),
+        },
+        Plan::Set { inputs, .. } => inputs.iter().any(is_worthwhile),
+        _ => false,
+    }
+}
+
+/// Whether a plan reads one table.
+fn is_scan(plan: &Plan) -> bool {
+    match plan {
+        Plan::Scan { .. } => true,
+        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Barrier { input } => {
+            is_scan(input)
+        }
+        _ => false,
+    }
+}
+
+fn has_join(plan: &Plan) -> bool {
+    matches!(plan, Plan::Join { .. }) || plan.inputs().into_iter().any(has_join)
+}
+
+/// A column of a plan.
+fn field(name: &str, kind: DataType) -> FieldRef {
+    Arc::new(Field::new(name, kind, true))
+}
+
+/// The column that an item of a projection renames, if it does no more.
+fn renamed(value: &Bound) -> Option<ColumnId> {
+    match value.kind {
+        ExprKind::Column(id) => Some(id),
+        _ => None,
+    }
+}
+
+impl Bulk<'_> {
+    /// The plan of the bulk engine for a node and all below it.
+    fn part(&self, plan: &Plan) -> Result<Option<Part>> {
+        if join::joins(plan) {
+            return self.free_joins(plan);
+        }
+        match plan {
+            Plan::Scan { .. } => self.scan(plan, &[]),
+            Plan::Filter { input, condition } => self.filter(plan, input, condition),
+            Plan::Project { input, items } => {
+                let Some(part) = self.part(input)? else {
+                    return Ok(None);
+                };
+                self.project(plan, part, items)
+            }
+            Plan::Join {
+                kind,
+                left,
+                right,
+                condition,
+                lateral: false,
+            } => self.bound_join(plan, *kind, (left, right), condition.as_ref()),
+            Plan::Aggregate {
+                input,
+                keys,
+                sets: None,
+                calls,
+                grouping,
+            } if grouping.is_empty() => self.aggregate(plan, input, keys, calls),
+            Plan::Distinct { input, on: None } => self.distinct(plan, input),
+            Plan::Sort { input, keys } => self.sort(plan, input, keys, (0, None)),
+            Plan::Limit { .. } => self.limit(plan),
+            Plan::Set { .. } => self.union(plan),
+            Plan::Barrier { input } => self.part(input),
+            _ => Ok(None),
+        }
+    }
+
+    fn filter(&self, plan: &Plan, input: &Plan, condition: &Bound) -> Result<Option<Part>> {
+        if let Plan::Scan { .. } = input {
+            let terms = super::join::terms(Some(condition));
+            self.spend(plan);
+            return self.scan(input, &terms);
+        }
+        if let Some(part) = self.not_in(plan, input, condition)? {
+            return Ok(Some(part));
+        }
+        let Some(Part { rows, found }) = self.part(input)? else {
+            return Ok(None);
+        };
+        let condition = self.lowering.condition(condition)?;
+        let condition = self.scope(&found).expr(&condition);
+        self.spend(plan);
+        Ok(condition.map(|condition| Part {
+            rows: filtered(rows, condition),
+            found,
+        }))
+    }
+
+    /// Columns of a projection over some rows; columns of these that others read stay.
+    fn project(&self, plan: &Plan, part: Part, items: &[(Column, Bound)]) -> Result<Option<Part>> {
+        let mut computed = Vec::new();
+        for (column, value) in items {
+            if !self.lowering.is_used(column.id) {
+                continue;
+            }
+            match renamed(value) {
+                Some(of) => self.rename(column, of)?,
+                None => computed.push((column, self.lowering.expr(value)?)),
+            }
+        }
+        let mut values: Vec<Expr> = computed.iter().map(|(_, t)| t.expr.clone()).collect();
+        let Some(part) = self.with_common(part, &mut values) else {
+            return Ok(None);
+        };
+        self.spend(plan);
+        if computed.is_empty() {
+            return Ok(Some(part));
+        }
+        let scope = self.scope(&part.found);
+        let mut add = Added::over(self, &part);
+        for ((column, typed), value) in computed.into_iter().zip(values) {
+            let Some(expression) = scope.expr(&value) else {
+                return Ok(None);
+            };
+            let name = self.find(column, &typed.kind);
+            add.push(name, expression, typed.kind);
+        }
+        Ok(Some(add.part(part.rows)))
+    }
+
+    fn scope<'a>(&'a self, found: &'a Found) -> Scope<'a> {
+        Scope {
+            columns: Columns::Found(found),
+            requests: self.requests,
+        }
+    }
+
+    /// Says that a column is found under a name of its own.
+    fn find(&self, column: &Column, kind: &DataType) -> String {
+        let name = own_name(column);
+        self.lowering.found(column.id, place(&name), kind.clone());
+        self.name(&name, column.id);
+        name
+    }
+
+    /// Says that a column is another one.
+    fn rename(&self, column: &Column, of: ColumnId) -> Result<()> {
+        let typed = self.lowering.column(of)?;
+        if let Expr::Column(place) = &typed.expr {
+            self.name(&place.name, column.id);
+        }
+        self.lowering.found(column.id, typed.expr, typed.kind);
+        Ok(())
+    }
+
+    fn name(&self, name: &str, id: ColumnId) {
+        let mut named = self.named.borrow_mut();
+        match named.get_mut(name) {
+            Some(ids) => ids.push(id),
+            None => {
+                named.insert(name.to_owned(), vec![id]);
+            }
+        }
+    }
+
+    /// A node reads its columns no more.
+    fn spend(&self, plan: &Plan) {
+        let mut reads = self.reads.borrow_mut();
+        let mut spend = |id: ColumnId| {
+            if let Some(count) = reads.get_mut(&id) {
+                *count = count.saturating_sub(1);
+            }
+        };
+        for expr in plan.expressions() {
+            expr.reads().into_iter().for_each(&mut spend);
+        }
+        match plan {
+            Plan::Set { inputs, .. } => {
+                let columns = inputs.iter().flat_map(Plan::columns);
+                columns.for_each(|column| spend(column.id));
+            }
+            Plan::Distinct { input, .. } => {
+                let columns = input.columns().into_iter();
+                columns.for_each(|column| spend(column.id));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a node that has not been turned yet reads a column of a name.
+    fn is_read(&self, name: &str) -> bool {
+        let (named, reads) = (self.named.borrow(), self.reads.borrow());
+        let read = |id: &ColumnId| reads.get(id).is_some_and(|count| *count > 0);
+        named.get(name).is_some_and(|ids| ids.iter().any(read))
+    }
+
+    /// The rows without columns that nothing reads any more.
+    fn narrowed(&self, part: Part) -> Part {
+        // A scan reads no others.
+        if matches!(part.rows.plan.node, Node::Table(_)) {
+            return part;
+        }
+        self.kept(part, &|_| false)
+    }
+
+    /// The rows with the columns that something reads, and some others.
+    fn kept(&self, part: Part, others: &dyn Fn(&str) -> bool) -> Part {
+        let add = Added::of(self, &part, others);
+        match add.expressions.len() == part.rows.plan.types.len() {
+            true => part,
+            false => add.part(part.rows),
+        }
+    }
+}
+
+/// The columns of a projection: those of its input that are read, and others.
+#[derive(Default)]
+struct Added {
+    expressions: Vec<Expression>,
+    types: Vec<DataType>,
+    found: Found,
+}
+
+impl Added {
+    /// The columns of a plan that something reads.
+    fn over(bulk: &Bulk<'_>, part: &Part) -> Self {
+        Self::of(bulk, part, &|_| false)
+    }
+
+    /// The same, and some others.
+    fn of(bulk: &Bulk<'_>, part: &Part, others: &dyn Fn(&str) -> bool) -> Self {
+        let mut kept: Vec<(usize, &String, &FieldRef)> = part
+            .found
+            .iter()
+            .filter(|(name, _)| bulk.is_read(name) || others(name))
+            .map(|(name, (place, field))| (*place, name, field))
+            .collect();
+        kept.sort_unstable_by_key(|(place, ..)| *place);
+        let mut added = Self::default();
+        for (place, name, field) in kept {
+            let value = Expression::Column(place);
+            added.push(name.clone(), value, field.data_type().clone());
+        }
+        added
+    }
+
+    fn push(&mut self, name: String, value: Expression, kind: DataType) {
+        let field = field(&name, kind.clone());
+        self.found.insert(name, (self.expressions.len(), field));
+        self.expressions.push(value);
+        self.types.push(kind);
+    }
+
+    fn part(self, rows: Converted) -> Part {
+        Part {
+            rows: projected(rows, self.expressions, self.types),
+            found: self.found,
+        }
+    }
+}

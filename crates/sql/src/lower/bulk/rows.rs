@@ -1,0 +1,166 @@
+//! Orders, limits and unions.
+
+use freestone_exec::vector::Kind;
+use freestone_exec::{Limit, Node, SortKey as Key, Sorting};
+use freestone_frontend::plan::{Plan, SetKind, SortKey};
+
+use super::super::canonical;
+use super::super::expression::exact;
+use super::super::subquery::has_subquery;
+use super::{Bulk, Part, chosen, field};
+use crate::engine::{cut, united};
+use crate::error::Result;
+
+/// Rows that are passed over, and the number of the last.
+type Cut = (usize, Option<usize>);
+
+impl Bulk<'_> {
+    /// Rows in an order, or some of them.
+    pub(super) fn sort(
+        &self,
+        plan: &Plan,
+        input: &Plan,
+        keys: &[SortKey],
+        (skip, fetch): Cut,
+    ) -> Result<Option<Part>> {
+        let Some(part) = self.part(input)? else {
+            return Ok(None);
+        };
+        let scope = self.scope(&part.found);
+        let mut sorting = Sorting {
+            keys: Vec::with_capacity(keys.len()),
+            skip,
+            fetch,
+        };
+        for key in keys {
+            let value = self.lowering.expr(&key.expr)?;
+            let value = canonical::order(value, &key.expr.ty);
+            let kind = scope.kind_of(&value);
+            let kind = kind.filter(|kind| Kind::of(kind) != Kind::Other);
+            let (Some(kind), Some(expression)) = (kind, scope.expr(&value)) else {
+                return Ok(None);
+            };
+            sorting.keys.push(Key {
+                expression,
+                kind,
+                descending: key.descending,
+                nulls_first: key.nulls_first,
+            });
+        }
+        self.spend(plan);
+        let Part { rows, found } = part;
+        Ok(Some(Part {
+            rows: cut(rows, skip, fetch, |plan| Node::Sort(plan, sorting)),
+            found,
+        }))
+    }
+
+    pub(super) fn limit(&self, plan: &Plan) -> Result<Option<Part>> {
+        let Plan::Limit {
+            input,
+            limit,
+            offset,
+            ties: None,
+            percent: false,
+        } = plan
+        else {
+            return Ok(None);
+        };
+        if limit.iter().chain(offset).any(has_subquery) {
+            return Ok(None);
+        }
+        let number = |value: &Option<_>, sqlstate, word| match value {
+            Some(value) => self.lowering.rows(value, sqlstate, word),
+            None => Ok(None),
+        };
+        let skip = number(offset, "2201X", "OFFSET")?.unwrap_or(0);
+        let fetch = number(limit, "2201W", "LIMIT")?;
+        self.spend(plan);
+        let rows = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+        let (skip, fetch) = (rows(skip), fetch.map(rows));
+        let last = fetch.map(|fetch| skip.saturating_add(fetch));
+        match skip == 0 && fetch.is_none() {
+            true => self.part(input),
+            false => self.first(input, (skip, last)),
+        }
+    }
+
+    /// Some rows of a plan, counted in its order.
+    fn first(&self, plan: &Plan, (skip, last): Cut) -> Result<Option<Part>> {
+        match plan {
+            Plan::Sort { input, keys } => self.sort(plan, input, keys, (skip, last)),
+            // Values are computed of no more rows than are wanted.
+            Plan::Project { input, items } if is_sorted(input) => {
+                match self.first(input, (skip, last))? {
+                    Some(part) => self.project(plan, part, items),
+                    None => Ok(None),
+                }
+            }
+            plan => {
+                let Some(Part { rows, found }) = self.part(plan)? else {
+                    return Ok(None);
+                };
+                let fetch = last.map(|last| last.saturating_sub(skip));
+                let rows = cut(rows, skip, last, |plan| {
+                    Node::Limit(plan, Limit { skip, fetch })
+                });
+                Ok(Some(Part { rows, found }))
+            }
+        }
+    }
+
+    pub(super) fn union(&self, plan: &Plan) -> Result<Option<Part>> {
+        let Plan::Set {
+            kind: SetKind::Union,
+            all,
+            inputs,
+            columns,
+        } = plan
+        else {
+            return Ok(None);
+        };
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let types: Vec<_> = columns.iter().map(|column| column.ty.arrow()).collect();
+        let mut sides = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let Some(part) = self.part(input)? else {
+                return Ok(None);
+            };
+            let scope = self.scope(&part.found);
+            let mut expressions = Vec::with_capacity(columns.len());
+            for (of, to) in input.columns().iter().zip(columns) {
+                let value = exact(self.lowering.column(of.id)?, &to.ty)?;
+                let Some(expression) = scope.expr(&value) else {
+                    return Ok(None);
+                };
+                expressions.push(expression);
+            }
+            sides.push(chosen(part.rows, expressions, types.clone()));
+        }
+        self.spend(plan);
+        let mut part = Part {
+            rows: united(sides, types.clone()),
+            found: Default::default(),
+        };
+        for (at, (column, kind)) in columns.iter().zip(types).enumerate() {
+            let name = self.find(column, &kind);
+            let field = field(&name, kind);
+            part.found.insert(name, (at, field));
+        }
+        match all {
+            true => Ok(Some(part)),
+            false => self.once(part, columns),
+        }
+    }
+}
+
+/// Whether a plan is, under projections, an order.
+fn is_sorted(plan: &Plan) -> bool {
+    match plan {
+        Plan::Sort { .. } => true,
+        Plan::Project { input, .. } => is_sorted(input),
+        _ => false,
+    }
+}
