@@ -292,6 +292,12 @@ impl Plan {
 
     /// The expressions of this node.
     pub fn expressions(&self) -> Vec<&Expr> {
+        self.expressions_for(&|_| true)
+    }
+
+    /// The same without those of columns, of projections, calls of aggregates and of windows, that
+    /// nothing reads.
+    pub fn expressions_for(&self, is_read: &dyn Fn(ColumnId) -> bool) -> Vec<&Expr> {
         let mut all: Vec<&Expr> = Vec::new();
         match self {
             Plan::Values { rows, .. } => all.extend(rows.iter().flatten()),
@@ -305,7 +311,10 @@ impl Plan {
                 all.extend(calls.iter().flat_map(|call| &call.arguments));
             }
             Plan::Filter { condition, .. } => all.push(condition),
-            Plan::Project { items, .. } => all.extend(items.iter().map(|(_, expr)| expr)),
+            Plan::Project { items, .. } => {
+                let items = items.iter().filter(|(column, _)| is_read(column.id));
+                all.extend(items.map(|(_, expr)| expr));
+            }
             Plan::ProjectSet { items, .. } => {
                 for item in items {
                     match item {
@@ -317,7 +326,7 @@ impl Plan {
             Plan::Join { condition, .. } => all.extend(condition),
             Plan::Aggregate { keys, calls, .. } => {
                 all.extend(keys.iter().map(|(_, expr)| expr));
-                for (_, call) in calls {
+                for (_, call) in calls.iter().filter(|(column, _)| is_read(column.id)) {
                     all.extend(
                         call.direct
                             .iter()
@@ -328,7 +337,7 @@ impl Plan {
                 }
             }
             Plan::Window { calls, .. } => {
-                for (_, call) in calls {
+                for (_, call) in calls.iter().filter(|(column, _)| is_read(column.id)) {
                     all.extend(
                         call.arguments
                             .iter()

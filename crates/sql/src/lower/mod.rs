@@ -306,8 +306,8 @@ impl Lowering {
     fn new(plan: &Plan, around: &Surroundings, tables: HashMap<CteId, shared::Shared>) -> Self {
         let mut reads = HashMap::new();
         let mut last = 0;
-        uses(plan, &mut reads, &mut last);
         read_all(&plan.columns(), &mut reads);
+        uses(plan, &mut reads, &mut last);
         Self {
             around: around.clone(),
             columns: RefCell::default(),
@@ -396,9 +396,14 @@ fn schema_of(fields: Vec<(Option<TableReference>, Arc<Field>)>) -> Result<Arc<DF
     )?))
 }
 
-/// Counts the nodes that read each column of a plan, and finds the greatest number of any.
+/// Counts the nodes that read each column of a plan, and finds the greatest number of any. Those
+/// that read the plan's own columns have been counted.
 fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
-    for expr in plan.expressions() {
+    for expr in plan.expressions_for(&|id| reads.contains_key(&id)) {
+        uses_of(expr, reads, last);
+    }
+    // Sub-queries become joins also where nothing reads their values.
+    for expr in plan.expressions().into_iter().filter(|e| e.has_subquery()) {
         uses_of(expr, reads, last);
     }
     for column in plan.columns() {
@@ -430,7 +435,8 @@ fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
         }
         _ => {}
     }
-    for input in plan.inputs() {
+    // The right side of a join may read columns of the left one.
+    for input in plan.inputs().into_iter().rev() {
         uses(input, reads, last);
     }
 }
@@ -450,8 +456,8 @@ fn uses_of(expr: &Bound, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
     let mut plans = Vec::new();
     subqueries(expr, &mut plans);
     for plan in plans {
-        uses(plan, reads, last);
         read_all(&plan.columns(), reads);
+        uses(plan, reads, last);
     }
 }
 

@@ -124,7 +124,9 @@ impl Bulk<'_> {
                 if self.gather(input, cluster, found)?.is_none() {
                     return Ok(None);
                 }
-                for (column, value) in items {
+                let used = items.iter();
+                let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
+                for (column, value) in used {
                     if let Some(of) = renamed(value) {
                         self.rename(column, of)?;
                     }
