@@ -9,8 +9,11 @@ use freestone::{Outcome, Session};
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
-/// Plans of each statement on each side, in turns.
-const ROUNDS: usize = 21;
+/// Turns of each side with each statement.
+const ROUNDS: usize = 11;
+
+/// Plans in a turn, of a statement that differs each time.
+const TURN: usize = 8;
 
 /// A join of two tables.
 const JOIN: &str = "SELECT n_name, r_name FROM nation, region WHERE n_regionkey = r_regionkey";
@@ -51,27 +54,36 @@ fn row(bench: &Bench, what: String, ours: f64, theirs: f64) -> Row {
     Row::new(what, "ms", ours).beside(bench.peer.is_some().then_some(theirs))
 }
 
-/// Median milliseconds of EXPLAIN here and at the peer, and of a start of the query where its
-/// plan is known.
+/// Median milliseconds of EXPLAIN here and at the peer, of texts that were not seen before, and of
+/// a start of the query where its plan is known.
 fn times(bench: &mut Bench, session: &Session, sql: &str) -> Result<[f64; 3]> {
     let mut seconds = [Vec::new(), Vec::new(), Vec::new()];
-    let explain = format!("EXPLAIN {sql}");
-    // The first of each warms up.
+    // The first turn of each warms up.
     for round in 0..=ROUNDS {
-        let begin = Instant::now();
-        ours::run(&bench.runtime, session, &explain)?;
-        let new = begin.elapsed().as_secs_f64();
-        let theirs = match &mut bench.peer {
-            Some(peer) => peer.run(&explain)?.seconds.iter().sum(),
-            None => 0.0,
-        };
-        let known = started(&bench.runtime, session, sql)?;
-        if round > 0 {
-            let all = seconds.iter_mut().zip([new, theirs, known]);
-            all.for_each(|(seconds, one)| seconds.push(one));
+        for number in 0..TURN {
+            let explain = unseen(sql, round * TURN + number);
+            let begin = Instant::now();
+            ours::run(&bench.runtime, session, &explain)?;
+            let new = begin.elapsed().as_secs_f64();
+            seconds[0].extend((round > 0).then_some(new));
         }
+        for number in 0..TURN {
+            let explain = unseen(sql, round * TURN + number);
+            let theirs = match &mut bench.peer {
+                Some(peer) => peer.run(&explain)?.seconds.iter().sum(),
+                None => 0.0,
+            };
+            seconds[1].extend((round > 0).then_some(theirs));
+        }
+        let known = started(&bench.runtime, session, sql)?;
+        seconds[2].extend((round > 0).then_some(known));
     }
     Ok(seconds.map(|all| median(&all).unwrap_or_default() * 1e3))
+}
+
+/// EXPLAIN of a query whose text differs by a number from that of others.
+fn unseen(sql: &str, number: usize) -> String {
+    format!("EXPLAIN SELECT {number} AS number, query.* FROM ({sql}) AS query")
 }
 
 /// Seconds until a query runs.
