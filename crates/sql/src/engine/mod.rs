@@ -54,6 +54,7 @@ pub(crate) use padded::HideConstants;
 pub(crate) use pass::{Pass, over};
 pub(crate) use setup::{limited, template};
 pub(crate) use sort::{cut, united};
+pub(crate) use window::windowed;
 pub(crate) use yielding::{Yield, stream as yielding, watching};
 
 /// The physical plan of a logical one.

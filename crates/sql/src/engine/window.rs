@@ -1,5 +1,6 @@
 //! Windows as the bulk engine's.
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::LogicalPlan;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Windowing};
@@ -15,18 +16,22 @@ impl Converter {
         plan: &LogicalPlan,
     ) -> Option<Converted> {
         let input = self.convert(input)?;
-        let rows = input.plan.estimate;
-        let columns = windowing.columns.iter();
-        let distinct = columns.map(|column| input.distinct.get(*column).copied());
-        let mut distinct = distinct.collect::<Option<Vec<f64>>>()?;
-        let types = types_of(plan);
-        distinct.resize(types.len(), rows);
-        let node = Node::Window(Box::new(input.plan), windowing.clone());
-        Some(Converted {
-            sampled: None,
-            plan: Plan::new(node, types, rows),
-            distinct,
-        })
+        Some(windowed(input, windowing.clone(), types_of(plan)))
+    }
+}
+
+/// The rows of `input` with the results of calls, as columns of some types.
+pub(crate) fn windowed(input: Converted, windowing: Windowing, types: Vec<DataType>) -> Converted {
+    let rows = input.plan.estimate;
+    let columns = windowing.columns.iter();
+    let distinct = columns.map(|column| input.distinct.get(*column).copied().unwrap_or(rows));
+    let mut distinct: Vec<f64> = distinct.collect();
+    distinct.resize(types.len(), rows);
+    let node = Node::Window(Box::new(input.plan), windowing);
+    Converted {
+        sampled: None,
+        plan: Plan::new(node, types, rows),
+        distinct,
     }
 }
 

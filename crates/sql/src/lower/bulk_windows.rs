@@ -88,6 +88,26 @@ enum BulkBound {
     At(Expr, bool),
 }
 
+/// An operator over windows.
+pub(super) struct Windowed<'a> {
+    /// Its input's columns.
+    pub(super) given: Vec<Expr>,
+    pub(super) windowing: Windowing,
+    /// Names and types of its results, which come after the columns that are kept.
+    pub(super) results: Vec<(String, DataType)>,
+    /// The values of the calls over its results, but for
+    pub(super) values: Vec<(&'a Column, Typed)>,
+    /// those that are averages.
+    pub(super) means: Vec<Mean<'a>>,
+}
+
+/// An average of exact numbers: a sum by a count.
+pub(super) struct Mean<'a> {
+    pub(super) column: &'a Column,
+    sum: Column,
+    count: Column,
+}
+
 /// Columns for the operator, each once.
 #[derive(Default)]
 struct Inputs(Vec<Expr>);
@@ -309,28 +329,23 @@ impl Lowering {
         kept: &mut Vec<Column>,
         mut calls: Vec<BulkCall<'_>>,
     ) -> Result<LogicalPlan> {
-        // The longest order first: those that it begins with are served by it.
-        calls.sort_by_key(|call| std::cmp::Reverse(call.keys.len()));
-        while let Some(first) = calls.first() {
-            let (partition, order) = (first.partition.clone(), first.order.clone());
-            let forms: Vec<Expr> = first.keys.iter().map(|key| key.expr.clone()).collect();
-            let (here, later): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| {
-                let mut forms = call.keys.iter().zip(&forms);
-                call.partition == partition
-                    && order.starts_with(&call.order)
-                    && forms.all(|(key, form)| key.expr == *form)
-            });
+        while !calls.is_empty() {
+            let (here, later) = of_one_order(calls);
             let columns: Vec<Column> = here.iter().map(|call| call.column.clone()).collect();
             plan = self.bulk_window(plan, kept, here)?;
             kept.extend(columns);
-            // Columns are elsewhere now.
-            let later = later.into_iter().map(|call| {
-                let found = self.bulk_call(call.of)?;
-                found.ok_or_else(|| Error::internal("a window's call that has changed"))
-            });
-            calls = later.collect::<Result<_>>()?;
+            calls = self.anew(later)?;
         }
         Ok(plan)
+    }
+
+    /// Calls whose columns are elsewhere now.
+    pub(super) fn anew<'a>(&self, calls: Vec<BulkCall<'a>>) -> Result<Vec<BulkCall<'a>>> {
+        let calls = calls.into_iter().map(|call| {
+            let found = self.bulk_call(call.of)?;
+            found.ok_or_else(|| Error::internal("a window's call that has changed"))
+        });
+        calls.collect()
     }
 
     /// Calls that one order serves, that of the first.
@@ -340,14 +355,46 @@ impl Lowering {
         kept: &[Column],
         calls: Vec<BulkCall<'_>>,
     ) -> Result<LogicalPlan> {
-        let mut inputs = Inputs::default();
-        let mut columns = Vec::with_capacity(kept.len());
-        let mut kinds = Vec::with_capacity(kept.len());
-        for column in kept {
-            let typed = self.column(column.id)?;
-            columns.push(inputs.place(typed.expr));
-            kinds.push(typed.kind);
+        let found = kept.iter().map(|column| self.column(column.id));
+        let found = found.collect::<Result<Vec<Typed>>>()?;
+        let kinds: Vec<DataType> = found.iter().map(|typed| typed.kind.clone()).collect();
+        let found = found.into_iter().map(|typed| typed.expr).collect();
+        let Windowed {
+            given,
+            windowing,
+            results,
+            values,
+            means,
+        } = self.windowed(found, calls);
+        let given = given.into_iter().enumerate();
+        let given = given.map(|(at, value)| value.alias(format!("#{at}")));
+        let input = projected(given.collect(), input)?;
+        let mut fields = self.named(kept, kinds);
+        let field = |(name, kind): (String, DataType)| {
+            let field: (Option<_>, _) = (None, Arc::new(Field::new(name, kind, true)));
+            field
+        };
+        fields.extend(results.into_iter().map(field));
+        let plan = over(BulkWindow(windowing), vec![input], schema_of(fields)?);
+        let kept = kept.iter().map(|column| place(&own_name(column)));
+        let mut exprs: Vec<Expr> = kept.collect();
+        let mut found = values;
+        for mean in means {
+            found.push((mean.column, self.mean(&mean)?));
         }
+        for (column, value) in found {
+            let name = own_name(column);
+            exprs.push(value.expr.alias(&name));
+            self.found(column.id, place(&name), value.kind);
+        }
+        projected(exprs, plan)
+    }
+
+    /// The operator of calls that one order serves, that of the first, over rows of which some
+    /// values are kept.
+    pub(super) fn windowed<'a>(&self, kept: Vec<Expr>, calls: Vec<BulkCall<'a>>) -> Windowed<'a> {
+        let mut inputs = Inputs::default();
+        let columns = kept.into_iter().map(|value| inputs.place(value)).collect();
         let mut windowing = Windowing {
             columns,
             sorting: exec::Sorting {
@@ -371,7 +418,7 @@ impl Lowering {
             }
         }
         let mut results: Vec<(String, DataType)> = Vec::new();
-        let mut found: Vec<(&Column, Typed)> = Vec::new();
+        let mut values: Vec<(&Column, Typed)> = Vec::new();
         let mut means = Vec::new();
         for call in calls {
             let mut bound = |bound: BulkBound| match bound {
@@ -421,36 +468,48 @@ impl Lowering {
                     let count_column = self.fresh("count", Type::Int8);
                     self.found(sum_column.id, sum.expr, sum.kind);
                     self.found(count_column.id, count.expr, count.kind);
-                    means.push((call.column, sum_column, count_column));
+                    means.push(Mean {
+                        column: call.column,
+                        sum: sum_column,
+                        count: count_column,
+                    });
                     continue;
                 }
             };
-            found.push((call.column, value));
+            values.push((call.column, value));
         }
-        let given = inputs.0.into_iter().enumerate();
-        let given = given.map(|(at, value)| value.alias(format!("#{at}")));
-        let input = projected(given.collect(), input)?;
-        let mut fields = self.named(kept, kinds);
-        let field = |(name, kind): (String, DataType)| {
-            let field: (Option<_>, _) = (None, Arc::new(Field::new(name, kind, true)));
-            field
-        };
-        fields.extend(results.into_iter().map(field));
-        let plan = over(BulkWindow(windowing), vec![input], schema_of(fields)?);
-        for (column, sum, count) in means {
-            let value = self.evaluated(&quotient(&sum, &count)?)?;
-            let value = exact(value, &Type::Numeric(None))?;
-            found.push((column, Typed::new(value, Type::Numeric(None).arrow())));
+        Windowed {
+            given: inputs.0,
+            windowing,
+            results,
+            values,
+            means,
         }
-        let kept = kept.iter().map(|column| place(&own_name(column)));
-        let mut exprs: Vec<Expr> = kept.collect();
-        for (column, value) in found {
-            let name = own_name(column);
-            exprs.push(value.expr.alias(&name));
-            self.found(column.id, place(&name), value.kind);
-        }
-        projected(exprs, plan)
     }
+
+    /// The value of an average of exact numbers.
+    pub(super) fn mean(&self, mean: &Mean<'_>) -> Result<Typed> {
+        let number = Type::Numeric(None);
+        let value = self.evaluated(&quotient(&mean.sum, &mean.count)?)?;
+        Ok(Typed::new(exact(value, &number)?, number.arrow()))
+    }
+}
+
+/// The calls that one order serves, and the others.
+pub(super) fn of_one_order(mut calls: Vec<BulkCall<'_>>) -> (Vec<BulkCall<'_>>, Vec<BulkCall<'_>>) {
+    // The longest order first: those that it begins with are served by it.
+    calls.sort_by_key(|call| std::cmp::Reverse(call.keys.len()));
+    let Some(first) = calls.first() else {
+        return (calls, Vec::new());
+    };
+    let (partition, order) = (first.partition.clone(), first.order.clone());
+    let forms: Vec<Expr> = first.keys.iter().map(|key| key.expr.clone()).collect();
+    calls.into_iter().partition(|call| {
+        let mut forms = call.keys.iter().zip(&forms);
+        call.partition == partition
+            && order.starts_with(&call.order)
+            && forms.all(|(key, form)| key.expr == *form)
+    })
 }
 
 /// A function of values over the columns of the operator, and its type.

@@ -47,8 +47,7 @@ impl Lowering {
         lateral: bool,
     ) -> Result<LogicalPlan> {
         let known = ids(&left.columns());
-        let depends = lateral && right.free().iter().any(|id| known.contains(id));
-        if depends {
+        if lateral && depends(left, right) {
             if let (Plan::Functions { calls, ordinality }, JoinKind::Inner | JoinKind::Left) =
                 (right, kind)
             {
@@ -486,6 +485,12 @@ impl Lowering {
         };
         Ok(over(operator, inputs, schema))
     }
+}
+
+/// Whether the right side of a join reads columns of the left one.
+pub(super) fn depends(left: &Plan, right: &Plan) -> bool {
+    let known = ids(&left.columns());
+    right.free().iter().any(|id| known.contains(id))
 }
 
 /// Whether a plan gives exactly one row, whatever there is.

@@ -31,9 +31,11 @@
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
+//! | `buffers` | memory that arrays share |
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
+mod buffers;
 mod bulk;
 mod bulk_windows;
 mod canonical;
@@ -232,7 +234,14 @@ fn lowered_within(
 ) -> Result<Lowered> {
     let columns = plan.columns();
     let names = columns.iter().map(|column| column.name.clone()).collect();
-    let lowering = Lowering::new(plan, around, tables);
+    let mut lowering = Lowering::new(plan, around, tables);
+    let joined;
+    let mut plan = plan;
+    if subquery::is_in(plan) {
+        joined = lowering.joined_all(plan.clone())?;
+        plan = &joined;
+        lowering = Lowering::new(plan, around, lowering.tables.into_inner());
+    }
     if let Some(plan) = bulk::pipelines(&lowering, plan)? {
         let types = columns.into_iter().map(|column| column.ty).collect();
         return Ok(Lowered { plan, names, types });

@@ -46,6 +46,7 @@ use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use freestone_exec::Windowing;
 use futures::{Stream, StreamExt};
 
+use super::buffers::{Counted, concatenated};
 use crate::error::Error;
 
 /// A key of the order in which an operator wants its input: a column's place and a direction.
@@ -126,10 +127,10 @@ pub(super) async fn collected(
     mut input: SendableRecordBatchStream,
     memory: &MemoryReservation,
 ) -> DfResult<Vec<RecordBatch>> {
-    let mut batches = Vec::new();
+    let (mut batches, mut counted) = (Vec::new(), Counted::default());
     while let Some(batch) = input.next().await {
         let batch = batch?;
-        memory.try_grow(batch.get_array_memory_size())?;
+        memory.try_grow(counted.bytes(&batch))?;
         if batch.num_rows() > 0 {
             batches.push(batch);
         }
@@ -154,9 +155,10 @@ pub(super) async fn whole(
     if schema.fields().is_empty() {
         return batch(&schema, Vec::new(), rows);
     }
-    let bytes: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+    let mut counted = Counted::default();
+    let bytes = batches.iter().map(|batch| counted.bytes(batch)).sum();
     memory.try_grow(bytes)?;
-    let all = datafusion::arrow::compute::concat_batches(&schema, &batches)?;
+    let all = concatenated(&schema, &batches)?;
     drop(batches);
     memory.shrink(bytes.min(memory.size()));
     Ok(all)

@@ -19,7 +19,25 @@ use freestone_frontend::types::Type;
 use super::Lowering;
 use crate::error::{Error, Result};
 
+/// Whether a plan has sub-queries in expressions.
+pub(super) fn is_in(plan: &Plan) -> bool {
+    plan.expressions().into_iter().any(has_subquery) || plan.inputs().into_iter().any(is_in)
+}
+
 impl Lowering {
+    /// The plan with the sub-queries of all its nodes joined to their inputs, but for those of
+    /// limits.
+    pub(super) fn joined_all(&self, mut plan: Plan) -> Result<Plan> {
+        while let Some(joined) = self.without_subqueries(&plan)? {
+            plan = joined;
+        }
+        for input in plan.inputs_mut() {
+            let below = std::mem::replace(input, Plan::one_row());
+            *input = self.joined_all(below)?;
+        }
+        Ok(plan)
+    }
+
     /// The node with its sub-queries joined to its input, if it has any.
     pub(super) fn without_subqueries(&self, plan: &Plan) -> Result<Option<Plan>> {
         if !plan.expressions().into_iter().any(has_subquery) || in_limits_only(plan) {

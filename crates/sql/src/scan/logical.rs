@@ -76,11 +76,11 @@ impl Translate<'_> {
         let both = || {
             let left = self.expr(&binary.left, strict)?;
             let right = self.expr(&binary.right, strict)?;
-            Some(vec![left, right])
+            Some([left, right])
         };
         match binary.op {
-            Operator::And => return Some(Predicate::And(both()?)),
-            Operator::Or => return Some(Predicate::Or(both()?)),
+            Operator::And => return Some(Predicate::And(both()?.into())),
+            Operator::Or => return Some(either(both()?)),
             _ => {}
         }
         let op = compare_op(binary.op)?;
@@ -149,6 +149,34 @@ impl Translate<'_> {
             Expr::Column(column) => (self.find)(&column.name),
             _ => None,
         }
+    }
+}
+
+/// One of two predicates; values of one column are one list.
+fn either(sides: [Predicate; 2]) -> Predicate {
+    let one_of = |side: &Predicate| match side {
+        Predicate::Compare {
+            column,
+            op: CompareOp::Eq,
+            value,
+        } => Some((*column, vec![value.clone()])),
+        Predicate::In {
+            column,
+            values,
+            negated: false,
+        } => Some((*column, values.clone())),
+        _ => None,
+    };
+    match (one_of(&sides[0]), one_of(&sides[1])) {
+        (Some((column, mut values)), Some((other, more))) if column == other => {
+            values.extend(more);
+            Predicate::In {
+                column,
+                values,
+                negated: false,
+            }
+        }
+        _ => Predicate::Or(sides.into()),
     }
 }
 

@@ -173,3 +173,67 @@ fn nulls_meet_no_comparison() {
         );
     }
 }
+
+#[test]
+fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE s (k INTEGER NOT NULL, g INTEGER, t TEXT, n NUMERIC(10, 2), f DOUBLE PRECISION); \
+         CREATE TABLE o (k INTEGER, v INTEGER, u TEXT)",
+    );
+    sql.run(
+        "INSERT INTO s SELECT v, v % 7, 'x' || v % 5, v / 4.0, CASE WHEN v % 9 > 0 THEN v / 8.0 END \
+         FROM generate_series(1, 3000) AS g(v); \
+         INSERT INTO o SELECT nullif(v % 50, 7), v % 11, 'x' || v % 6 FROM generate_series(1, 400) AS g(v)",
+    );
+    for (query, scans) in [
+        (
+            "SELECT g, count(DISTINCT t), sum(n), count(*), max(f) FROM s WHERE k > 20 GROUP BY g",
+            ["scan s [g, t, n, f] where k > 20", ""],
+        ),
+        (
+            "SELECT count(DISTINCT t), count(*), avg(n) FROM s",
+            ["", ""],
+        ),
+        (
+            "SELECT q.b FROM (SELECT k AS a, g AS b, t AS c FROM s) q JOIN o ON q.a = o.k",
+            ["scan s [k, g]", "scan o [k]"],
+        ),
+        (
+            "SELECT u, g FROM o LEFT JOIN s ON o.k = s.k AND s.g < 5 WHERE o.v <> 3",
+            ["scan s [k, g] where g < 5", "scan o [k, u] where v <> 3"],
+        ),
+        (
+            "SELECT t FROM s WHERE k NOT IN (SELECT v FROM o) AND g IN (SELECT k FROM o)",
+            ["scan s [k, g, t]", "scan o [v]"],
+        ),
+        (
+            "SELECT k, g IN (SELECT k FROM o) AS has, k * 2 + 1 FROM s WHERE k < 40",
+            ["scan s [k, g] where k < 40", "scan o [k]"],
+        ),
+        (
+            "SELECT g, rank() OVER (PARTITION BY g ORDER BY n), avg(n) OVER (PARTITION BY t), \
+             lag(k) OVER (ORDER BY k), sum(k) FILTER (WHERE f > 3) OVER (ORDER BY k) FROM s",
+            ["scan s [k, g, t, n, f]", ""],
+        ),
+        (
+            "SELECT DISTINCT g, t FROM s UNION SELECT v, u FROM o",
+            ["scan s [g, t]", "scan o [v, u]"],
+        ),
+        (
+            "SELECT t, sum(n * (1 - f)), sum(n * (1 - f) * 2) FROM s GROUP BY t \
+             HAVING count(*) > 3 ORDER BY 2 DESC NULLS LAST LIMIT 3",
+            ["scan s [t, n, f]", ""],
+        ),
+    ] {
+        let text = plan(&sql, query);
+        assert!(
+            text.starts_with("FreestonePipelines") && !text.contains("Exec"),
+            "{query}\n{text}"
+        );
+        for scan in scans {
+            assert!(text.contains(scan), "{scan}\n{text}");
+        }
+        both(&sql, query);
+    }
+}

@@ -3,7 +3,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
-use freestone_exec::expression::Expression;
+use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::vector::Kind;
 use freestone_exec::{Aggregate, Grouping, Lead};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, Plan};
@@ -13,7 +13,7 @@ use super::super::aggregate::{Found as Native, Native as Call, quotient};
 use super::super::expression::exact;
 use super::super::{Typed, canonical, floats, own_name};
 use super::join::joins;
-use super::{Added, Bulk, Part, field};
+use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::{
     Cluster, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster, partial,
 };
@@ -249,11 +249,7 @@ impl Bulk<'_> {
         let kind = scope.kind_of(&value)?;
         let first = of_keys.len();
         let fits = |asked: &Asked| {
-            // The sum of no counts is NULL.
-            let adds_up = match asked.function.as_str() {
-                "count" => asked.distinct || first > 0,
-                function => matches!(function, "sum" | "min" | "max"),
-            };
+            let adds_up = ["count", "sum", "min", "max"].contains(&asked.function.as_str());
             asked.filter.is_none() && adds_up && (!asked.distinct || asked.argument == value)
         };
         if Kind::of(&kind) == Kind::Other || !asked.iter().all(fits) {
@@ -289,10 +285,21 @@ impl Bulk<'_> {
         };
         let rows = groups(below, before)?;
         let types = types(&after);
-        Some(Part {
-            rows: grouped(rows, after, types),
-            found,
-        })
+        let mut rows = grouped(rows, after, types.clone());
+        if first == 0 {
+            // The sum of no counts is NULL.
+            let values = asked.iter().enumerate().map(|(at, asked)| {
+                let value = Expression::Column(at);
+                if asked.distinct || asked.function != "count" {
+                    return value;
+                }
+                let is_null = Expression::IsNull(Box::new(value.clone()));
+                let none = Expression::Constant(Constant::Int(0));
+                Expression::Case(vec![(is_null, none)], Some(Box::new(value)))
+            });
+            rows = chosen(rows, values.collect(), types);
+        }
+        Some(Part { rows, found })
     }
 
     /// Results that are computed of those of groups.

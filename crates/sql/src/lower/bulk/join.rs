@@ -9,8 +9,8 @@ use freestone_exec::expression::Expression;
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
 
 use super::super::expression::balanced;
-use super::super::join::{compared, ids, is_one_row, is_true, terms};
-use super::{Bulk, Part, renamed};
+use super::super::join::{compared, depends, ids, is_one_row, is_true, terms};
+use super::{Bulk, Part, field, renamed};
 use crate::engine::{Cluster, Found, PAIRS, RELATIONS, joined, key_kind, ordered};
 use crate::error::Result;
 
@@ -27,17 +27,22 @@ fn is_free(plan: &Plan) -> bool {
     match plan {
         Plan::Join {
             kind: JoinKind::Inner,
-            lateral: false,
+            left,
+            right,
+            lateral,
             ..
-        } => true,
+        } => !(*lateral && depends(left, right)),
         // The only row that there is beside each row.
         Plan::Join {
             kind: JoinKind::Single,
+            left,
             right,
             condition,
-            lateral: false,
-            ..
-        } => condition.as_ref().is_none_or(is_true) && is_one_row(right),
+            lateral,
+        } => {
+            let whole = condition.as_ref().is_none_or(is_true);
+            whole && is_one_row(right) && !(*lateral && depends(left, right))
+        }
         _ => false,
     }
 }
@@ -192,15 +197,25 @@ impl Bulk<'_> {
     ) -> Result<Option<Part>> {
         let kind = match kind {
             JoinKind::Single if self.lowering.finds_one(left, right, condition) => JoinKind::Left,
-            JoinKind::Left | JoinKind::Right | JoinKind::Full | JoinKind::Semi | JoinKind::Anti => {
-                kind
+            JoinKind::Left
+            | JoinKind::Right
+            | JoinKind::Full
+            | JoinKind::Semi
+            | JoinKind::Anti
+            | JoinKind::Mark(_) => kind,
+            JoinKind::Inner | JoinKind::Single | JoinKind::AsOf | JoinKind::AsOfLeft => {
+                return Ok(None);
             }
-            _ => return Ok(None),
         };
         let Some([from, to]) = self.sides(left, right)? else {
             return Ok(None);
         };
         let mut on = self.on(left, right, condition)?;
+        // Of marks those of `x IN (…)` with a single key.
+        let is_in = matches!(on.keys.as_slice(), [(.., true)]) && on.rest.is_empty();
+        if matches!(kind, JoinKind::Mark(_)) && !is_in {
+            return Ok(None);
+        }
         // NULLs are equal in all keys or in none.
         let null_equal = on.keys.iter().any(|(.., strict)| !strict);
         if null_equal {
@@ -220,9 +235,19 @@ impl Bulk<'_> {
             JoinKind::Semi if smaller => (Kind::BuildSemi, true),
             JoinKind::Semi => (Kind::ProbeSemi, false),
             JoinKind::Anti if smaller => (Kind::BuildAnti, true),
+            JoinKind::Mark(_) => (Kind::ProbeMarkIn, false),
             _ => (Kind::ProbeAnti, false),
         };
-        Ok(self.pairs(own, build_left, [from, to], on, null_equal))
+        let Some(mut part) = self.pairs(own, build_left, [from, to], on, null_equal) else {
+            return Ok(None);
+        };
+        if let Some(mark) = kind.mark() {
+            let name = self.find(&mark, &DataType::Boolean);
+            let field = field(&name, DataType::Boolean);
+            part.found.insert(name, (part.rows.distinct.len(), field));
+            part.rows.distinct.push(2.0);
+        }
+        Ok(Some(part))
     }
 
     /// Both sides of a join.
@@ -336,11 +361,14 @@ impl Bulk<'_> {
             left,
             right,
             condition: Some(equality),
-            lateral: false,
+            lateral,
         } = input
         else {
             return Ok(None);
         };
+        if *lateral && depends(left, right) {
+            return Ok(None);
+        }
         let (marks, others): (Vec<&Bound>, Vec<&Bound>) = terms(Some(condition))
             .into_iter()
             .partition(|term| is_not(term, *mark));

@@ -22,6 +22,7 @@
 //! | `join` | joins |
 //! | `aggregate` | groups, equal rows once |
 //! | `rows` | orders, limits, unions |
+//! | `window` | functions over windows |
 //! | `common` | expressions that several others have in common |
 
 mod aggregate;
@@ -29,6 +30,7 @@ mod common;
 mod join;
 mod rows;
 mod scan;
+mod window;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -42,7 +44,8 @@ use freestone_exec::expression::Expression;
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
 
 use super::expression::exact;
-use super::{Lowering, own_name, place};
+use super::join::depends;
+use super::{Lowering, own_name, place, subquery};
 use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
 use crate::error::Result;
 use crate::interrupt::Requests;
@@ -74,7 +77,7 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     let Some(requests) = &lowering.around.bulk else {
         return Ok(None);
     };
-    if !is_worthwhile(plan) {
+    if !is_worthwhile(plan) || subquery::is_in(plan) {
         return Ok(None);
     }
     let bulk = Bulk {
@@ -186,8 +189,11 @@ impl Bulk<'_> {
                 left,
                 right,
                 condition,
-                lateral: false,
-            } => self.bound_join(plan, *kind, (left, right), condition.as_ref()),
+                lateral,
+            } => match *lateral && depends(left, right) {
+                true => Ok(None),
+                false => self.bound_join(plan, *kind, (left, right), condition.as_ref()),
+            },
             Plan::Aggregate {
                 input,
                 keys,
@@ -195,6 +201,7 @@ impl Bulk<'_> {
                 calls,
                 grouping,
             } if grouping.is_empty() => self.aggregate(plan, input, keys, calls),
+            Plan::Window { input, calls } => self.window(plan, input, calls),
             Plan::Distinct { input, on: None } => self.distinct(plan, input),
             Plan::Sort { input, keys } => self.sort(plan, input, keys, (0, None)),
             Plan::Limit { .. } => self.limit(plan),

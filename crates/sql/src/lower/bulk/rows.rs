@@ -6,7 +6,6 @@ use freestone_frontend::plan::{Plan, SetKind, SortKey};
 
 use super::super::canonical;
 use super::super::expression::exact;
-use super::super::subquery::has_subquery;
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{cut, united};
 use crate::error::Result;
@@ -66,9 +65,6 @@ impl Bulk<'_> {
         else {
             return Ok(None);
         };
-        if limit.iter().chain(offset).any(has_subquery) {
-            return Ok(None);
-        }
         let number = |value: &Option<_>, sqlstate, word| match value {
             Some(value) => self.lowering.rows(value, sqlstate, word),
             None => Ok(None),

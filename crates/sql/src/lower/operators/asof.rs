@@ -16,6 +16,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
+use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 
@@ -84,7 +85,7 @@ impl Operator for AsOf {
             for group in groups.values_mut() {
                 group.sort();
             }
-            let mut given = Vec::new();
+            let (mut given, mut counted) = (Vec::new(), Counted::default());
             while let Some(batch) = left.next().await {
                 let batch = batch?;
                 let found = keys(&mut encoders, &batch.columns()[node.columns[0]..])?;
@@ -107,7 +108,7 @@ impl Operator for AsOf {
                     columns.push(take(column, &there, None)?);
                 }
                 let batch = run.batch(columns, rows)?;
-                memory.try_grow(batch.get_array_memory_size())?;
+                memory.try_grow(counted.bytes(&batch))?;
                 given.push(Ok(batch));
                 tokio::task::yield_now().await;
             }

@@ -24,6 +24,7 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
+use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later};
 use crate::error::{Error, Result};
@@ -161,6 +162,8 @@ struct Groups {
     groups: Vec<Group>,
     /// Values of the keys, a part for each batch that had new groups.
     keys: Vec<Vec<ArrayRef>>,
+    /// Buffers of values that are kept.
+    counted: Counted,
 }
 
 impl Groups {
@@ -172,6 +175,7 @@ impl Groups {
             known: HashMap::new(),
             groups: Vec::new(),
             keys: vec![Vec::new(); set.len()],
+            counted: Counted::default(),
         }
     }
 
@@ -197,7 +201,7 @@ impl Groups {
             let firsts = UInt32Array::from(firsts);
             for (at, parts) in self.set.iter().zip(&mut self.keys) {
                 let part = take(batch.column(*at), &firsts, None)?;
-                bytes += part.get_array_memory_size();
+                bytes += self.counted.array(&part);
                 parts.push(part);
             }
         }
@@ -221,11 +225,7 @@ impl Groups {
             let mut values = Vec::with_capacity(columns.len());
             for at in columns {
                 let value = take(batch.column(at), &places, None)?;
-                bytes += if keeps {
-                    value.get_array_memory_size()
-                } else {
-                    0
-                };
+                bytes += if keeps { self.counted.array(&value) } else { 0 };
                 values.push(value);
             }
             let mut start = 0;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array, cast::AsArray, new_null_array,
 };
-use datafusion::arrow::compute::{concat, concat_batches, take};
+use datafusion::arrow::compute::{concat, take};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
@@ -18,6 +18,7 @@ use datafusion::physical_plan::execute_stream;
 use freestone_frontend::plan::{Column, CteId, Expr as Bound, ExprKind, Plan};
 use futures::StreamExt;
 
+use super::super::buffers::{Counted, concatenated};
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
@@ -216,7 +217,8 @@ impl Work {
             self.known.clear();
             self.memory.free();
         }
-        self.memory.try_grow(batch.get_array_memory_size() + 128)?;
+        let bytes = Counted::default().bytes(&batch);
+        self.memory.try_grow(bytes + 128)?;
         self.known.insert(key, Arc::clone(&batch));
         Ok(batch)
     }
@@ -255,6 +257,6 @@ impl Work {
             let rows = batches.iter().map(RecordBatch::num_rows).sum();
             return batch(&schema, Vec::new(), rows);
         }
-        Ok(concat_batches(&schema, &batches)?)
+        Ok(concatenated(&schema, &batches)?)
     }
 }

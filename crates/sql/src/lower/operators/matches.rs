@@ -24,6 +24,7 @@ use freestone_frontend::plan::{ColumnId, Expr as Bound};
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
+use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 use super::super::{Surroundings, evaluated};
@@ -75,10 +76,10 @@ impl Operator for Matches {
             let right = whole(right, &memory).await?;
             let mut side = Side::new(node, right)?;
             memory.try_grow(side.bytes)?;
-            let mut given = Vec::new();
+            let (mut given, mut counted) = (Vec::new(), Counted::default());
             while let Some(batch) = left.next().await {
                 let batch = side.batch(&batch?, &run)?;
-                memory.try_grow(batch.get_array_memory_size())?;
+                memory.try_grow(counted.bytes(&batch))?;
                 given.push(Ok(batch));
                 tokio::task::yield_now().await;
             }

@@ -14,6 +14,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
+use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run};
 use super::super::shared::LastRound;
@@ -50,6 +51,7 @@ impl Operator for Recursive {
             seen: HashSet::new(),
             memory: run.memory(),
             round: run.memory(),
+            counted: Counted::default(),
             run,
             stream: input,
             step: None,
@@ -79,6 +81,7 @@ struct Work {
     memory: MemoryReservation,
     /// What the rows of this round and of the last one take.
     round: MemoryReservation,
+    counted: Counted,
     /// The rows of this round.
     stream: SendableRecordBatchStream,
     step: Option<Arc<dyn ExecutionPlan>>,
@@ -102,7 +105,7 @@ impl Work {
                 if batch.num_rows() == 0 {
                     continue;
                 }
-                self.round.try_grow(batch.get_array_memory_size())?;
+                self.round.try_grow(self.counted.bytes(&batch))?;
                 self.gathered.push(batch.clone());
                 return Ok(Some(batch));
             }
@@ -110,9 +113,11 @@ impl Work {
                 self.node.last.set(&self.run.context, Vec::new());
                 return Ok(None);
             }
+            self.counted = Counted::default();
             let bytes = self.gathered.iter();
-            let bytes: usize = bytes.map(RecordBatch::get_array_memory_size).sum();
+            let bytes = bytes.map(|batch| self.counted.bytes(batch)).sum();
             self.round.try_resize(bytes)?;
+            self.counted = Counted::default();
             let batches = std::mem::take(&mut self.gathered);
             self.node.last.set(&self.run.context, batches);
             let step = match &self.step {

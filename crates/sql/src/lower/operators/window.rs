@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, cast::AsArray};
-use datafusion::arrow::compute::{SortOptions, concat, concat_batches};
+use datafusion::arrow::compute::{SortOptions, concat};
 use datafusion::arrow::row::{RowConverter, Rows, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
@@ -23,6 +23,7 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
+use super::super::buffers::{Counted, concatenated};
 use super::super::operator::{Batches, Key, Operator, Run};
 use crate::error::{Error, Result};
 use crate::values::with_kind;
@@ -92,6 +93,7 @@ impl Operator for Windows {
         let work = Work {
             node: self.clone(),
             memory: run.memory(),
+            counted: Counted::default(),
             run,
             input,
             pending: Vec::new(),
@@ -112,6 +114,7 @@ struct Work {
     node: Windows,
     run: Run,
     memory: MemoryReservation,
+    counted: Counted,
     input: SendableRecordBatchStream,
     /// Rows of partitions that are not computed yet: of the last, not whole, one.
     pending: Vec<RecordBatch>,
@@ -134,7 +137,7 @@ impl Work {
             if batch.num_rows() == 0 {
                 continue;
             }
-            self.memory.try_grow(batch.get_array_memory_size())?;
+            self.memory.try_grow(self.counted.bytes(&batch))?;
             // Where the last partition of the batch begins, all before is whole.
             let start = self.last_start(&batch)?;
             let Some(start) = start else {
@@ -144,7 +147,7 @@ impl Work {
             self.pending.push(batch.slice(0, start));
             let whole = self.taken()?;
             let rest = batch.slice(start, batch.num_rows() - start);
-            self.memory.try_grow(rest.get_array_memory_size())?;
+            self.memory.try_grow(self.counted.bytes(&rest))?;
             self.pending.push(rest);
             if let Some(whole) = whole.filter(|whole| whole.num_rows() > 0) {
                 return Ok(Some(self.computed(&whole)?));
@@ -161,9 +164,10 @@ impl Work {
         };
         let all = match pending.as_slice() {
             [only] => only.clone(),
-            _ => concat_batches(&first.schema(), &pending)?,
+            _ => concatenated(&first.schema(), &pending)?,
         };
         self.memory.free();
+        self.counted = Counted::default();
         Ok(Some(all))
     }
 

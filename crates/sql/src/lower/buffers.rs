@@ -1,0 +1,140 @@
+//! Buffers that several arrays share.
+//!
+//! Slices of an array have its buffers, and arrays of views keep those of all arrays that they
+//! were made of. Bytes are counted once for each buffer, not for each array; and arrays that are
+//! put together are copied when their views lead to many buffers: rows that are put together
+//! again and again would have the same ones listed once for each way that they came.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    Array, ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray, make_array,
+};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+
+use crate::error::Result;
+
+/// Buffers that views of one array lead to, at most.
+const BUFFERS: usize = 8;
+
+/// Counts bytes of buffers, of each once.
+#[derive(Debug, Default)]
+pub(super) struct Counted(HashSet<usize>);
+
+impl Counted {
+    /// Bytes of a batch's buffers that were not counted before.
+    pub(super) fn bytes(&mut self, batch: &RecordBatch) -> usize {
+        let columns = batch.columns().iter();
+        let bytes = columns.map(|column| self.array(column));
+        bytes.sum::<usize>() + size_of::<RecordBatch>() + 64 * batch.num_columns()
+    }
+
+    /// The same of one array.
+    pub(super) fn array(&mut self, array: &ArrayRef) -> usize {
+        self.of(&array.to_data())
+    }
+
+    fn of(&mut self, data: &ArrayData) -> usize {
+        let nulls = data.nulls().map(|nulls| nulls.buffer());
+        let mut bytes = 0;
+        for buffer in data.buffers().iter().chain(nulls) {
+            if self.0.insert(buffer.data_ptr().as_ptr() as usize) {
+                bytes += buffer.capacity();
+            }
+        }
+        let children = data.child_data().iter();
+        bytes + children.map(|child| self.of(child)).sum::<usize>()
+    }
+}
+
+/// The rows of several batches as one.
+///
+/// # Errors
+/// If the batches have other columns than the schema.
+pub(super) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let all = concat_batches(schema, batches)?;
+    let columns = all.columns().iter().map(compact);
+    let options = RecordBatchOptions::new().with_row_count(Some(all.num_rows()));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?)
+}
+
+/// An array whose views lead to few buffers.
+fn compact(array: &ArrayRef) -> Result<ArrayRef> {
+    let data = array.to_data();
+    if !is_scattered(&data) {
+        return Ok(Arc::clone(array));
+    }
+    match array.data_type() {
+        DataType::Utf8View => Ok(Arc::new(array.as_string_view().gc())),
+        DataType::BinaryView => Ok(Arc::new(array.as_binary_view().gc())),
+        _ => {
+            let children = data.child_data().iter();
+            let children = children.map(|child| Ok(compact(&make_array(child.clone()))?.to_data()));
+            let children = children.collect::<Result<Vec<_>>>()?;
+            let data = data.into_builder().child_data(children).build()?;
+            Ok(make_array(data))
+        }
+    }
+}
+
+/// Whether an array, or one in it, has views that lead to many buffers.
+fn is_scattered(data: &ArrayData) -> bool {
+    let views = matches!(data.data_type(), DataType::Utf8View | DataType::BinaryView);
+    views && data.buffers().len() > BUFFERS || data.child_data().iter().any(is_scattered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{ListArray, StringViewArray};
+    use datafusion::arrow::buffer::OffsetBuffer;
+    use datafusion::arrow::datatypes::{Field, Schema};
+
+    /// A column of texts too long for a view itself, and one of lists of them.
+    fn batch() -> RecordBatch {
+        let texts = (0..20).map(|n| Some(format!("a text of more than twelve bytes, {n}")));
+        let texts: ArrayRef = Arc::new(texts.collect::<StringViewArray>());
+        let item = Arc::new(Field::new("item", DataType::Utf8View, true));
+        let lists = ListArray::new(
+            item,
+            OffsetBuffer::from_lengths([1; 20]),
+            Arc::clone(&texts),
+            None,
+        );
+        let lists: ArrayRef = Arc::new(lists);
+        RecordBatch::try_from_iter([("t", texts), ("l", lists)]).unwrap()
+    }
+
+    #[test]
+    fn slices_of_a_batch_have_its_bytes_once() {
+        let batch = batch();
+        let mut counted = Counted::default();
+        let whole = counted.bytes(&batch);
+        let slices = (0..20).map(|at| counted.bytes(&batch.slice(at, 1)));
+        assert!(slices.sum::<usize>() < 20 * 400, "{whole}");
+        assert!(whole > 20 * 35);
+    }
+
+    #[test]
+    fn rows_that_are_put_together_again_and_again_lead_to_few_buffers() {
+        let first = batch();
+        let schema: SchemaRef = Arc::new(Schema::clone(&first.schema()));
+        let mut all = first.clone();
+        for _ in 0..12 {
+            let slices: Vec<RecordBatch> = (0..20).map(|at| all.slice(at, 1)).collect();
+            all = concatenated(&schema, &slices).unwrap();
+        }
+        assert_eq!(all, first);
+        let texts = all.column(0).as_string_view();
+        assert!(texts.data_buffers().len() <= BUFFERS);
+        let lists = all.column(1).as_list::<i32>();
+        assert!(lists.values().as_string_view().data_buffers().len() <= BUFFERS);
+    }
+}

@@ -1,0 +1,105 @@
+//! Functions over windows.
+
+use datafusion::logical_expr::Expr;
+use freestone_frontend::plan::{Column, Plan, WindowCall};
+
+use super::super::bulk_windows::{BulkCall, Windowed, of_one_order};
+use super::super::{Typed, place};
+use super::{Added, Bulk, Part, chosen, field};
+use crate::engine::windowed;
+use crate::error::Result;
+
+impl Bulk<'_> {
+    pub(super) fn window(
+        &self,
+        plan: &Plan,
+        input: &Plan,
+        calls: &[(Column, WindowCall)],
+    ) -> Result<Option<Part>> {
+        let Some(mut part) = self.part(input)? else {
+            return Ok(None);
+        };
+        let used = calls.iter();
+        let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
+        let mut calls = Vec::new();
+        for call in used {
+            match self.lowering.bulk_call(call)? {
+                Some(call) => calls.push(call),
+                None => return Ok(None),
+            }
+        }
+        while !calls.is_empty() {
+            let (here, later) = of_one_order(calls);
+            part = match self.of_one_order(part, here)? {
+                Some(part) => part,
+                None => return Ok(None),
+            };
+            calls = self.lowering.anew(later)?;
+        }
+        self.spend(plan);
+        Ok(Some(part))
+    }
+
+    /// Calls that one order serves.
+    fn of_one_order(&self, part: Part, calls: Vec<BulkCall<'_>>) -> Result<Option<Part>> {
+        let kept = part.found.iter().filter(|(name, _)| self.is_read(name));
+        let mut kept: Vec<_> = kept
+            .map(|(name, (at, field))| (*at, name.clone(), field.data_type().clone()))
+            .collect();
+        kept.sort_unstable_by_key(|(at, ..)| *at);
+        let names = kept.iter().map(|(_, name, _)| place(name)).collect();
+        let Windowed {
+            given,
+            windowing,
+            results,
+            values,
+            means,
+        } = self.lowering.windowed(names, calls);
+        let scope = self.scope(&part.found);
+        let given = given.iter();
+        let given = given.map(|value| Some((scope.expr(value)?, scope.kind_of(value)?)));
+        let Some(given) = given.collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let (expressions, kinds) = given.into_iter().unzip();
+        let input = chosen(part.rows, expressions, kinds);
+        let named = kept.into_iter().map(|(_, name, kind)| (name, kind));
+        let columns: Vec<_> = named.chain(results).collect();
+        let types = columns.iter().map(|(_, kind)| kind.clone()).collect();
+        let rows = windowed(input, windowing, types);
+        let columns = columns.into_iter().enumerate();
+        let columns = columns.map(|(at, (name, kind))| {
+            let field = field(&name, kind);
+            (name, (at, field))
+        });
+        let part = Part {
+            rows,
+            found: columns.collect(),
+        };
+        let mut computed: Vec<(&Column, Typed)> = Vec::new();
+        for (column, value) in values {
+            match &value.expr {
+                Expr::Column(place) => {
+                    self.name(&place.name, column.id);
+                    self.lowering.found(column.id, value.expr, value.kind);
+                }
+                _ => computed.push((column, value)),
+            }
+        }
+        for mean in means {
+            computed.push((mean.column, self.lowering.mean(&mean)?));
+        }
+        if computed.is_empty() {
+            return Ok(Some(part));
+        }
+        let scope = self.scope(&part.found);
+        let mut add = Added::over(self, &part);
+        for (column, Typed { expr, kind }) in computed {
+            let Some(expression) = scope.expr(&expr) else {
+                return Ok(None);
+            };
+            add.push(self.find(column, &kind), expression, kind);
+        }
+        Ok(Some(add.part(part.rows)))
+    }
+}
