@@ -1,11 +1,13 @@
-//! INSERT of rows of literals and parameters, which needs no plan.
+//! INSERT of rows of literals, parameters and the current time, which needs no plan.
 //!
 //! Only a statement that is understood whole is taken here. One that may fail because of a value
 //! is left to the general way, which says why.
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{Expr, Insert, SetExpr, Statement as Ast, TableObject};
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArguments, Insert, SetExpr, Statement as Ast, TableObject,
+};
 use freestone_frontend::types::RangeOf;
 use freestone_storage::delta::stored_key;
 use freestone_storage::row::cell;
@@ -21,13 +23,38 @@ use crate::error::Result;
 use crate::names::{Name, table_name};
 use crate::parameter::{self, Parameter};
 use crate::plan::expression::parse_expr;
-use crate::session::Session;
+use crate::session::{Moment, Session};
 use crate::types::type_held;
 use crate::values::text::{fit_char, fit_varchar, parse_decimal, parse_int};
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
 
 /// Most rows of one statement; more are made column by column.
 const MOST_ROWS: usize = 500;
+
+/// Whether an expression is the time at which its transaction began, as a value that may be
+/// assigned to a column of a type.
+fn is_now(expr: &Expr, kind: &ColumnType) -> bool {
+    let Expr::Function(call) = expr else {
+        return false;
+    };
+    let bare = match &call.args {
+        FunctionArguments::None => true,
+        FunctionArguments::List(list) => list.args.is_empty() && list.clauses.is_empty(),
+        FunctionArguments::Subquery(_) => false,
+    };
+    let bare = bare && call.over.is_none() && call.filter.is_none();
+    let fits: &[ColumnType] = match call.name.to_string().to_ascii_lowercase().as_str() {
+        "current_timestamp" | "now" | "transaction_timestamp" => &[
+            ColumnType::TimestampTz,
+            ColumnType::Timestamp,
+            ColumnType::Date,
+        ],
+        "localtimestamp" => &[ColumnType::Timestamp, ColumnType::Date],
+        "current_date" => &[ColumnType::Date],
+        _ => return false,
+    };
+    bare && fits.contains(kind)
+}
 
 /// Rows that a statement adds.
 #[derive(Debug)]
@@ -45,11 +72,16 @@ enum Source {
     Given(Option<Value>),
     /// The parameter of this number, from 0.
     Parameter(usize),
+    /// The time at which the transaction began.
+    Now,
 }
 
 impl Source {
-    /// A literal or a parameter; `None` for anything else.
+    /// A literal, a parameter or the current time; `None` for anything else.
     fn of(expr: &Expr, column: &Column) -> Option<Source> {
+        if column.modifier.is_none() && is_now(expr, &column.kind) {
+            return Some(Source::Now);
+        }
         if let Some(number) = parameter::number_of(expr) {
             return Some(Source::Parameter(number));
         }
@@ -62,8 +94,14 @@ impl Source {
     }
 
     /// The value for a column; `None` if it may not fit.
-    fn value(&self, column: &Column, parameters: &[Parameter]) -> Option<Option<Value>> {
+    fn value(
+        &self,
+        column: &Column,
+        parameters: &[Parameter],
+        moment: Option<&Moment>,
+    ) -> Option<Option<Value>> {
         match self {
+            Source::Now => moment?.value(&column.kind).map(Some),
             Source::Given(value) => Some(value.clone()),
             Source::Parameter(number) => storable(parameters.get(*number)?, column),
         }
@@ -77,9 +115,19 @@ impl NewRows {
         let Ast::Insert(insert) = ast else {
             return None;
         };
+        // Functions of other schemas may come before PostgreSQL's own.
+        if session.client().has_path() {
+            return None;
+        }
         let open = session.transaction().snapshot().ok()?;
         let snapshot = open.unwrap_or_else(|| session.database().store().snapshot());
         of_insert(&snapshot, insert)
+    }
+
+    /// Whether some value is the current time.
+    pub(crate) fn is_dated(&self) -> bool {
+        let mut values = self.rows.iter().flatten();
+        values.any(|value| matches!(value, Source::Now))
     }
 
     /// Whether the session may add the rows; if not, the general way says why.
@@ -103,6 +151,7 @@ impl NewRows {
         &self,
         transaction: &mut Transaction,
         parameters: &[Parameter],
+        moment: Option<&Moment>,
     ) -> Result<Option<u64>> {
         let table = transaction
             .catalog()
@@ -114,7 +163,7 @@ impl NewRows {
         let row = |sources: &Vec<Source>| -> Option<Row> {
             let values = sources.iter().zip(&self.schema.columns);
             values
-                .map(|(source, column)| source.value(column, parameters))
+                .map(|(source, column)| source.value(column, parameters, moment))
                 .collect()
         };
         let rows: Option<Vec<Row>> = self.rows.iter().map(row).collect();

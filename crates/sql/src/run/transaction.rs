@@ -17,7 +17,9 @@ use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
 use crate::parameter::Parameter;
 use crate::session::modes::Level;
-use crate::session::{AskedModes, Block, KnownKeys, Marks, Modes, Notice, Open, Outcome, Session};
+use crate::session::{
+    AskedModes, Block, KnownKeys, Marks, Modes, Moment, Notice, Open, Outcome, Session,
+};
 use crate::statement::changing_query;
 
 /// Times that a statement is run again because another transaction was first.
@@ -289,12 +291,14 @@ pub(crate) async fn insert_at_once(
     rows: &NewRows,
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
+    let moment = rows.is_dated().then(|| session.moment());
+    let moment = moment.as_ref();
     let within = session.transaction().at_once(|transaction| {
         if !rows.is_allowed(session, transaction.catalog()) {
             return Ok(None);
         }
         transaction.take_stopped();
-        let done = match rows.insert(transaction, parameters) {
+        let done = match rows.insert(transaction, parameters, moment) {
             // Nothing has changed: as a statement that is planned, it can wait.
             Err(_) if transaction.take_stopped().is_some() => return Ok(None),
             done => done?,
@@ -309,7 +313,7 @@ pub(crate) async fn insert_at_once(
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match inserted_alone(session, rows, parameters, &mut stopped).await {
+        let error = match inserted_alone(session, rows, (parameters, moment), &mut stopped).await {
             Err(error) if error.sqlstate == "40001" => error,
             done => return done,
         };
@@ -330,7 +334,7 @@ pub(crate) async fn insert_at_once(
 async fn inserted_alone(
     session: &Session,
     rows: &NewRows,
-    parameters: &[Parameter],
+    (parameters, moment): (&[Parameter], Option<&Moment>),
     stopped: &mut Option<Stopped>,
 ) -> Result<Option<Outcome>> {
     let mut own = session.database().store().begin()?;
@@ -340,7 +344,7 @@ async fn inserted_alone(
     if !rows.is_allowed(session, own.catalog()) {
         return Ok(None);
     }
-    let count = match rows.insert(&mut own, parameters) {
+    let count = match rows.insert(&mut own, parameters, moment) {
         Ok(Some(count)) => count,
         Ok(None) => return Ok(None),
         Err(error) => {

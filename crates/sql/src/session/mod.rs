@@ -78,6 +78,7 @@ pub(crate) use settings::{
 };
 pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
 pub(crate) use transaction::{Block, Marks, Open};
+pub(crate) use zone::Moment;
 
 /// When the transaction around a statement began, in microseconds since 1970.
 pub(crate) struct Begun(pub(crate) i64);

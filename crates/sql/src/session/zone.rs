@@ -15,10 +15,36 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch}
 use datafusion::arrow::array::{RecordBatchOptions, StructArray, make_array};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use freestone_frontend::values::datetime::Zone;
+use freestone_storage::{ColumnType, Value};
 use futures::StreamExt;
 
-use super::{Outcome, Rows, Session};
+use super::{Outcome, Rows, Session, current};
 use crate::error::Result;
+
+/// When rows are changed.
+pub(crate) struct Moment {
+    /// When their transaction began, in microseconds since 1970.
+    pub(crate) instant: i64,
+    /// The zone of dates and of times without a zone.
+    pub(crate) zone: Zone,
+}
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+impl Moment {
+    /// The time as a value of a type.
+    pub(crate) fn value(&self, kind: &ColumnType) -> Option<Value> {
+        let local = self.zone.to_local(self.instant);
+        Some(Value::Int(i128::from(match kind {
+            ColumnType::TimestampTz => self.instant,
+            ColumnType::Timestamp => local,
+            ColumnType::Date => local.div_euclid(DAY),
+            _ => return None,
+        })))
+    }
+}
 
 impl Session {
     /// The zone in which its results show instants; `None` for UTC.
@@ -27,6 +53,18 @@ impl Session {
         let zone = state.config_options().execution.time_zone.as_deref()?;
         let is_utc = zone.is_empty() || zone == "+00:00" || zone.eq_ignore_ascii_case("utc");
         (!is_utc).then(|| Arc::from(zone))
+    }
+
+    /// When the transaction began, or now if there is none, and the zone of local times.
+    pub(crate) fn moment(&self) -> Moment {
+        let begun = self.transaction().start();
+        let zone = self.client().get("timezone");
+        let zone = zone.or_else(|| current(&self.state.read(), "timezone").ok());
+        let zone = zone.and_then(|zone| Zone::of_setting(&zone));
+        Moment {
+            instant: begun.unwrap_or_else(|| chrono::Utc::now().timestamp_micros()),
+            zone: zone.unwrap_or_default(),
+        }
     }
 
     /// An outcome whose instants are in the session's zone.

@@ -184,3 +184,43 @@ fn rows_of_values_are_those_of_a_query() {
         "42601"
     );
 }
+
+#[test]
+fn the_current_time_is_that_of_the_transaction_whichever_way_rows_are_added() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (k INT, z TIMESTAMPTZ DEFAULT now(), l TIMESTAMP DEFAULT LOCALTIMESTAMP, \
+         d DATE DEFAULT CURRENT_DATE, c TIMESTAMP(0)); SET timezone = 'Asia/Kolkata'",
+    );
+    // Rows of a query are added the general way.
+    sql.run(
+        "BEGIN; INSERT INTO t (k) VALUES (1); \
+         INSERT INTO t VALUES (2, CURRENT_TIMESTAMP, now(), transaction_timestamp()), \
+         (3, now(), CURRENT_TIMESTAMP, current_date); \
+         INSERT INTO t SELECT 4, CURRENT_TIMESTAMP, LOCALTIMESTAMP, CURRENT_DATE; COMMIT",
+    );
+    assert_eq!(
+        sql.one("SELECT count(DISTINCT (z, l, d)) || ' ' || count(*) FROM t"),
+        "1 4"
+    );
+    assert_eq!(
+        sql.one("SELECT bool_and(l = z AT TIME ZONE 'Asia/Kolkata' AND d = l::date) FROM t"),
+        "true"
+    );
+    sql.run("INSERT INTO t VALUES (5, clock_timestamp(), now()), (6, now(), now())");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM t WHERE k > 4 AND z > (SELECT z FROM t WHERE k = 1)"),
+        "2"
+    );
+    // A column that rounds, types to which the time is not assigned, a search path of one's own.
+    sql.run("INSERT INTO t (k, c) VALUES (7, now())");
+    assert_eq!(
+        sql.one("SELECT c = date_trunc('second', c) FROM t WHERE k = 7"),
+        "true"
+    );
+    assert_eq!(sql.state("INSERT INTO t (k) VALUES (now())"), "42804");
+    assert_eq!(
+        sql.state("INSERT INTO t (k, z) VALUES (8, now(1))"),
+        "42883"
+    );
+}
