@@ -365,6 +365,15 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         {
             Some("isfinite of numbers")
         }
+        // What PostgreSQL says of the rest of the statement is another error, if it is one.
+        Difference::Refused(failure) | Difference::State(_, failure)
+            if failure.sqlstate == "42883"
+                && failure.message.starts_with("operator does not exist: ")
+                && failure.message.contains(" @@ ")
+                && !failure.message.contains("json") =>
+        {
+            Some("text search")
+        }
         Difference::Refused(failure)
             if failure.sqlstate == "22008" && failure.message == "interval out of range" =>
         {

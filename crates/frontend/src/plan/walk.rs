@@ -292,12 +292,6 @@ impl Plan {
 
     /// The expressions of this node.
     pub fn expressions(&self) -> Vec<&Expr> {
-        self.expressions_for(&|_| true)
-    }
-
-    /// The same without those of columns, of projections, calls of aggregates and of windows, that
-    /// nothing reads.
-    pub fn expressions_for(&self, is_read: &dyn Fn(ColumnId) -> bool) -> Vec<&Expr> {
         let mut all: Vec<&Expr> = Vec::new();
         match self {
             Plan::Values { rows, .. } => all.extend(rows.iter().flatten()),
@@ -311,10 +305,7 @@ impl Plan {
                 all.extend(calls.iter().flat_map(|call| &call.arguments));
             }
             Plan::Filter { condition, .. } => all.push(condition),
-            Plan::Project { items, .. } => {
-                let items = items.iter().filter(|(column, _)| is_read(column.id));
-                all.extend(items.map(|(_, expr)| expr));
-            }
+            Plan::Project { items, .. } => all.extend(items.iter().map(|(_, expr)| expr)),
             Plan::ProjectSet { items, .. } => {
                 for item in items {
                     match item {
@@ -326,7 +317,7 @@ impl Plan {
             Plan::Join { condition, .. } => all.extend(condition),
             Plan::Aggregate { keys, calls, .. } => {
                 all.extend(keys.iter().map(|(_, expr)| expr));
-                for (_, call) in calls.iter().filter(|(column, _)| is_read(column.id)) {
+                for (_, call) in calls {
                     all.extend(
                         call.direct
                             .iter()
@@ -337,7 +328,7 @@ impl Plan {
                 }
             }
             Plan::Window { calls, .. } => {
-                for (_, call) in calls.iter().filter(|(column, _)| is_read(column.id)) {
+                for (_, call) in calls {
                     all.extend(
                         call.arguments
                             .iter()

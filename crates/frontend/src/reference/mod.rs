@@ -73,13 +73,47 @@ pub fn run(
     session: &Session,
     parameters: &[ArrayRef],
 ) -> Result<Table> {
+    run_beside(plan, HashMap::new(), tables, session, parameters)
+}
+
+/// The rows of a plan that reads columns of an outer row, with one value each.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside(
+    plan: &Plan,
+    outer: HashMap<ColumnId, ArrayRef>,
+    tables: &Tables<'_>,
+    session: &Session,
+    parameters: &[ArrayRef],
+) -> Result<Table> {
     let run = Run {
         tables,
         session,
         parameters,
         work: Cell::new(0),
     };
-    run.plan(plan, &Env::default())
+    let env = Env {
+        values: outer,
+        ..Env::default()
+    };
+    run.plan(plan, &env)
+}
+
+/// Whether a plan reads no rows but those that it makes itself.
+pub fn is_self_contained(plan: &Plan) -> bool {
+    let reads = match plan {
+        Plan::Scan { .. } | Plan::With { .. } | Plan::CteScan { .. } | Plan::Recursion { .. } => {
+            true
+        }
+        plan => plan.expressions().into_iter().any(|expr| {
+            expr.any(&mut |part| match &part.kind {
+                plan::ExprKind::Subquery(subquery) => !is_self_contained(&subquery.plan),
+                _ => false,
+            })
+        }),
+    };
+    !reads && plan.inputs().into_iter().all(is_self_contained)
 }
 
 /// A statement that is run.

@@ -7,12 +7,14 @@
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
 //! | `order` | volatile values after a sort; aggregates of sorted sub-queries |
 //! | `push_down` | conditions go down, outer joins become inner ones |
+//! | `prune` | values that nothing reads go |
 //! | `facts` | things that are known of plans without running them |
 
 pub(crate) mod facts;
 mod guard;
 mod inline;
 mod order;
+mod prune;
 mod push_down;
 #[cfg(test)]
 mod tests;
@@ -25,5 +27,5 @@ pub use unnest::unnest;
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(plan: Plan) -> Plan {
     let plan = inline::inlined(unnest(guard::guarded(plan)));
-    push_down::push_down(order::ordered(plan))
+    prune::pruned(push_down::push_down(order::ordered(plan)))
 }

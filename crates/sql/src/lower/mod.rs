@@ -405,14 +405,9 @@ fn schema_of(fields: Vec<(Option<TableReference>, Arc<Field>)>) -> Result<Arc<DF
     )?))
 }
 
-/// Counts the nodes that read each column of a plan, and finds the greatest number of any. Those
-/// that read the plan's own columns have been counted.
+/// Counts the nodes that read each column of a plan, and finds the greatest number of any.
 fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
-    for expr in plan.expressions_for(&|id| reads.contains_key(&id)) {
-        uses_of(expr, reads, last);
-    }
-    // Sub-queries become joins also where nothing reads their values.
-    for expr in plan.expressions().into_iter().filter(|e| e.has_subquery()) {
+    for expr in plan.expressions() {
         uses_of(expr, reads, last);
     }
     for column in plan.columns() {
@@ -444,8 +439,7 @@ fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
         }
         _ => {}
     }
-    // The right side of a join may read columns of the left one.
-    for input in plan.inputs().into_iter().rev() {
+    for input in plan.inputs() {
         uses(input, reads, last);
     }
 }

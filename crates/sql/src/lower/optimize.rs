@@ -26,7 +26,10 @@ use crate::barrier;
 use crate::scan::pruned;
 
 /// Rules that have nothing to do, or would change what a plan means.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
+    // It keeps one side of a join whose other side nothing reads, if keys of groups determine each
+    // other; it goes on to believe so when a projection has dropped some of them.
+    "eliminate_join",
     // It drops keys of an order that it takes for determined by others: an aggregate over a join
     // counts each key of one side as one of all.
     "eliminate_duplicated_expr",
@@ -173,7 +176,6 @@ fn ends_in_one_row(plan: &LogicalPlan) -> bool {
 pub(crate) struct Parts {
     aggregates: usize,
     distinct_aggregate: bool,
-    join: bool,
     limit: bool,
     /// Conditions apart from the keys of joins.
     condition: bool,
@@ -181,9 +183,6 @@ pub(crate) struct Parts {
     computed: bool,
     /// Relations without rows.
     empty: bool,
-    subquery: bool,
-    /// `= ANY` and the like.
-    set_comparison: bool,
     /// Functions that are best computed next to a scan.
     leaf_function: bool,
 }
@@ -217,7 +216,6 @@ impl Parts {
             LogicalPlan::Filter(_) => self.condition = true,
             LogicalPlan::Limit(_) => self.limit = true,
             LogicalPlan::Join(join) => {
-                self.join = true;
                 self.condition |= join.filter.is_some();
             }
             LogicalPlan::Sort(sort) => {
@@ -232,10 +230,6 @@ impl Parts {
     fn see_expression(&mut self, expr: &Expr) {
         self.computed |= !matches!(expr, Expr::Column(_) | Expr::Alias(_));
         match expr {
-            Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) => {
-                self.subquery = true;
-            }
-            Expr::SetComparison(_) => self.set_comparison = true,
             Expr::AggregateFunction(call) => self.distinct_aggregate |= call.params.distinct,
             Expr::ScalarFunction(_) => {
                 self.leaf_function |= expr.placement() == ExpressionPlacement::MoveTowardsLeafNodes;
@@ -248,7 +242,6 @@ impl Parts {
     pub(crate) fn concern(&self, rule: &str) -> bool {
         match rule {
             "optimize_unions" | "replace_distinct_aggregate" => false,
-            "eliminate_join" => self.join || self.subquery || self.set_comparison,
             "eliminate_limit" | "push_down_limit" => self.limit,
             "eliminate_filter" | "push_down_filter" => self.condition,
             "simplify_expressions" | "common_sub_expression_eliminate" => {

@@ -237,3 +237,19 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
         both(&sql, query);
     }
 }
+
+#[test]
+fn rows_come_as_often_as_they_find_partners_though_nothing_reads_these() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (2), (3); \
+         CREATE TABLE b (s SMALLINT, v VARCHAR); INSERT INTO b VALUES (5, NULL), (4, 'x')",
+    );
+    let query = "SELECT 5 FROM a, LATERAL (SELECT 1 AS one, v || 'y' AS w FROM b WHERE 2 IN (a.id) \
+                 GROUP BY v, s) AS q";
+    assert_eq!(both(&sql, query), ["5", "5"]);
+    // A value that nothing but an unread one reads.
+    let query = "SELECT 7 FROM a, LATERAL (SELECT id + 1 AS x FROM b) AS p, \
+                 LATERAL (SELECT p.x AS y, 2 AS z FROM b WHERE b.s > a.id GROUP BY b.s) AS q";
+    assert_eq!(both(&sql, query).len(), 8);
+}

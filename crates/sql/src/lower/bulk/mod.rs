@@ -307,7 +307,7 @@ impl Bulk<'_> {
                 *count = count.saturating_sub(1);
             }
         };
-        for expr in plan.expressions_for(&|id| self.lowering.is_used(id)) {
+        for expr in plan.expressions() {
             expr.reads().into_iter().for_each(&mut spend);
         }
         match plan {

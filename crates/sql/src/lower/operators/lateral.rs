@@ -1,7 +1,9 @@
 //! A join whose right side depends on the left one, and that no rewriting has made a plain one.
 //!
 //! For each combination of the values that the right side reads, its plan is run with the values
-//! in the columns' places. Results are remembered, for values come again.
+//! in the columns' places. Results are remembered, for values come again. A right side that reads
+//! no table, such as `LATERAL (VALUES …)`, is run by the front's interpreter: there are few rows,
+//! for which a plan would take longer to make than to run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,12 +12,13 @@ use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array, cast::AsArray, new_null_array,
 };
 use datafusion::arrow::compute::{concat, take};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::execute_stream;
-use freestone_frontend::plan::{Column, CteId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::plan::{Column, CteId, Expr as Bound, ExprKind, Plan, Relation};
+use freestone_frontend::{interrupt, reference};
 use futures::StreamExt;
 
 use super::super::buffers::{Counted, concatenated};
@@ -24,7 +27,11 @@ use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
 use crate::engine::planned;
+use crate::error::Error;
+use crate::values::with_kind;
 
+/// The interpreter's refusals of too many rows, and of a plan too deep for the stack.
+const TOO_MUCH: [&str; 2] = ["54000", "54001"];
 /// Results that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;
 
@@ -84,6 +91,7 @@ impl Operator for Lateral {
         let work = Work {
             encoder: Encoder::new(types.collect()),
             lasting: !is_volatile(&self.plan),
+            interprets: reference::is_self_contained(&self.plan),
             node: self.clone(),
             known: HashMap::new(),
             memory: run.memory(),
@@ -133,6 +141,8 @@ struct Work {
     encoder: Encoder,
     /// Whether equal values give equal rows.
     lasting: bool,
+    /// Whether the right side is run by the interpreter.
+    interprets: bool,
     known: HashMap<Row, Arc<RecordBatch>>,
     memory: MemoryReservation,
     run: Run,
@@ -223,8 +233,42 @@ impl Work {
         Ok(batch)
     }
 
+    /// The rows of the right side by the interpreter; `None` if there are too many for it.
+    fn interpreted(&self, values: &[ArrayRef]) -> DfResult<Option<RecordBatch>> {
+        let node = &self.node;
+        let outer = node.outer.iter().zip(values);
+        let outer = outer.map(|(column, value)| (column.id, Arc::clone(value)));
+        let around = &node.around;
+        let none = |_: &Relation, _: &[(Column, usize)]| Ok(Vec::new());
+        let (session, parameters) = (&around.session, &around.parameters);
+        let found = interrupt::apart(|| {
+            reference::run_beside(&node.plan, outer.collect(), &none, session, parameters)
+        });
+        let table = match found {
+            Ok(table) => table,
+            Err(error) if TOO_MUCH.contains(&error.sqlstate.as_ref()) => return Ok(None),
+            Err(error) => return Err(Error::from(error).into()),
+        };
+        let columns = table.columns.into_iter().zip(&node.given);
+        let columns = columns.map(|((_, values), kind)| with_kind(values, kind));
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+        batch(&self.given_schema(), columns, table.rows).map(Some)
+    }
+
+    /// The columns that the right side gives.
+    fn given_schema(&self) -> SchemaRef {
+        let fields = self.node.given.iter().enumerate();
+        let fields = fields.map(|(at, kind)| Field::new(at.to_string(), kind.clone(), true));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+
     async fn fresh(&self, values: &[ArrayRef]) -> DfResult<RecordBatch> {
         let node = &self.node;
+        if self.interprets
+            && let Some(found) = self.interpreted(values)?
+        {
+            return Ok(found);
+        }
         let mut plan = node.plan.clone();
         plan.replace(&|id| {
             let at = node.outer.iter().position(|column| column.id == id)?;
@@ -237,9 +281,7 @@ impl Work {
         let lowered = lowered_within(&plan, &node.around, node.tables.clone())?;
         let physical = Box::pin(planned(lowered.plan, &self.run.state)).await?;
         let mut stream = execute_stream(physical, Arc::clone(&self.run.context))?;
-        let fields = node.given.iter().enumerate();
-        let fields = fields.map(|(at, kind)| Field::new(at.to_string(), kind.clone(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let schema = self.given_schema();
         let decides = matches!(
             node.pairs,
             Pairs::Semi | Pairs::Anti | Pairs::Mark { condition: false }
