@@ -365,7 +365,7 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         {
             Some("isfinite of numbers")
         }
-        // What PostgreSQL says of the rest of the statement is another error, if it is one.
+        // PostgreSQL may find another error in the rest of the statement.
         Difference::Refused(failure) | Difference::State(_, failure)
             if failure.sqlstate == "42883"
                 && failure.message.starts_with("operator does not exist: ")

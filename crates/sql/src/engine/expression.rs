@@ -32,9 +32,9 @@ pub(crate) struct Scope<'a> {
 /// The columns that expressions may name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Columns<'a> {
-    /// Those of a schema, and the place of each.
+    /// The columns of a schema, and the place of each.
     Schema(&'a DFSchema, &'a [usize]),
-    /// Those of a plan of ours.
+    /// The columns of a plan of ours.
     Found(&'a Found),
 }
 

@@ -99,7 +99,7 @@ impl PipelineNode {
         }
     }
 
-    /// What our operators do.
+    /// The plan that our operators run.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -31,7 +31,7 @@ impl Counted {
         bytes.sum::<usize>() + size_of::<RecordBatch>() + 64 * batch.num_columns()
     }
 
-    /// The same of one array.
+    /// Bytes of an array's buffers that were not counted before.
     pub(super) fn array(&mut self, array: &ArrayRef) -> usize {
         self.of(&array.to_data())
     }

@@ -17,7 +17,7 @@ pub(crate) fn predicate(schema: &TableSchema, expr: &Expr) -> Option<Predicate> 
     predicate_of(schema, &|name| schema.index_of(name), expr)
 }
 
-/// The same of an expression over columns that go by other names.
+/// The predicate of an expression over columns that go by other names.
 pub(crate) fn predicate_of(
     schema: &TableSchema,
     find: &dyn Fn(&str) -> Option<usize>,

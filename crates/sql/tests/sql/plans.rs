@@ -239,6 +239,20 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
 }
 
 #[test]
+fn the_first_rows_of_a_table_are_for_its_scan_to_find() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INTEGER, b INTEGER); INSERT INTO t VALUES (1, 2), (2, 1)");
+    for query in [
+        "SELECT a, b FROM t ORDER BY b LIMIT 1",
+        "SELECT a FROM t ORDER BY b LIMIT 1",
+        "SELECT a + 1 FROM t WHERE a > 0 ORDER BY b LIMIT 1",
+    ] {
+        assert!(!plan(&sql, query).contains("FreestonePipelines"), "{query}");
+    }
+    assert!(plan(&sql, "SELECT a FROM t ORDER BY b").contains("FreestonePipelines"));
+}
+
+#[test]
 fn rows_come_as_often_as_they_find_partners_though_nothing_reads_these() {
     let sql = Sql::new();
     sql.run(

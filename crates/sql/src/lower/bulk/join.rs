@@ -14,7 +14,7 @@ use super::{Bulk, Part, field, renamed};
 use crate::engine::{Cluster, Found, PAIRS, RELATIONS, joined, key_kind, ordered};
 use crate::error::Result;
 
-/// What two sides are joined by.
+/// The condition of a join, taken apart.
 #[derive(Default)]
 struct On {
     /// Keys of the left and the right side, and whether NULL is no key.
@@ -165,7 +165,7 @@ impl Bulk<'_> {
         Ok(Some(()))
     }
 
-    /// What a condition asks of two sides whose columns are found.
+    /// The condition of a join of two sides whose columns are found, taken apart.
     fn on(&self, left: &Plan, right: &Plan, condition: Option<&Bound>) -> Result<On> {
         let mut on = On::default();
         let terms = terms(condition);

@@ -72,12 +72,12 @@ struct Part {
 /// their types; `None` if the bulk engine cannot run all of it, or others are better at it.
 ///
 /// # Errors
-/// Those of values that a plan is made with, such as the number of rows of a limit.
+/// Errors of values that a plan is made with, such as the number of rows of a limit.
 pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<LogicalPlan>> {
     let Some(requests) = &lowering.around.bulk else {
         return Ok(None);
     };
-    if !is_worthwhile(plan) || subquery::is_in(plan) {
+    if !is_worthwhile(plan, false) || subquery::is_in(plan) {
         return Ok(None);
     }
     let bulk = Bulk {
@@ -124,19 +124,15 @@ fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -
 
 /// Whether a plan is more than the rows of a table: those DataFusion's scan finds by indexes, in
 /// orders and up to limits.
-fn is_worthwhile(plan: &Plan) -> bool {
+fn is_worthwhile(plan: &Plan, is_limited: bool) -> bool {
     match plan {
         Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } => true,
         Plan::Distinct { .. } => true,
-        Plan::Sort { input, .. } => is_worthwhile(input) || is_scan(input),
-        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Barrier { input } => {
-            is_worthwhile(input)
-        }
-        Plan::Limit { input, .. } => match input.as_ref() {
-            Plan::Sort { input, .. } => is_worthwhile(input),
-            input => is_worthwhile(input),
-        },
-        Plan::Set { inputs, .. } => inputs.iter().any(is_worthwhile),
+        Plan::Sort { input, .. } => is_worthwhile(input, false) || !is_limited && is_scan(input),
+        Plan::Project { input, .. } => is_worthwhile(input, is_limited),
+        Plan::Filter { input, .. } | Plan::Barrier { input } => is_worthwhile(input, false),
+        Plan::Limit { input, .. } => is_worthwhile(input, true),
+        Plan::Set { inputs, .. } => inputs.iter().any(|input| is_worthwhile(input, false)),
         _ => false,
     }
 }
@@ -363,7 +359,7 @@ impl Added {
         Self::of(bulk, part, &|_| false)
     }
 
-    /// The same, and some others.
+    /// The columns of a plan that something reads, and some others.
     fn of(bulk: &Bulk<'_>, part: &Part, others: &dyn Fn(&str) -> bool) -> Self {
         let mut kept: Vec<(usize, &String, &FieldRef)> = part
             .found
