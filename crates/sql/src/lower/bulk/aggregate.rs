@@ -46,8 +46,8 @@ enum After<'a> {
 
 /// The rows that are grouped.
 enum Below {
-    Cluster(Box<Cluster>, Found),
-    Part(Part),
+    Cluster(Cluster, Found),
+    Part(Box<Part>),
 }
 
 impl Bulk<'_> {
@@ -64,9 +64,9 @@ impl Bulk<'_> {
         let below = match joins(input) {
             true => {
                 let gathered = self.gathered(input)?;
-                gathered.map(|(cluster, found)| Below::Cluster(Box::new(cluster), found))
+                gathered.map(|(cluster, found)| Below::Cluster(cluster, found))
             }
-            false => self.part(input)?.map(Below::Part),
+            false => self.part(input)?.map(|part| Below::Part(Box::new(part))),
         };
         let Some(below) = below else {
             return Ok(None);
@@ -198,8 +198,8 @@ impl Bulk<'_> {
             return Some(below);
         }
         let part = match below {
-            Below::Cluster(cluster, found) => self.of_cluster(*cluster, &found)?,
-            Below::Part(part) => part,
+            Below::Cluster(cluster, found) => self.of_cluster(cluster, &found)?,
+            Below::Part(part) => *part,
         };
         let part = self.with_common(part, &mut values)?;
         let mut values = values.into_iter();
@@ -212,7 +212,7 @@ impl Bulk<'_> {
         for filter in asked.iter_mut().filter_map(|asked| asked.filter.as_mut()) {
             *filter = values.next()?;
         }
-        Some(Below::Part(part))
+        Some(Below::Part(Box::new(part)))
     }
 
     /// The groups of some rows.
@@ -366,7 +366,7 @@ impl Bulk<'_> {
         }
         match keys.is_empty() {
             true => Ok(None),
-            false => Ok(self.grouped(Below::Part(part), keys, Vec::new())),
+            false => Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new())),
         }
     }
 }
@@ -391,7 +391,7 @@ fn groups(below: Below, grouping: Grouping) -> Option<crate::engine::Converted> 
     match below {
         Below::Part(part) => Some(grouped(part.rows, grouping, types)),
         Below::Cluster(cluster, _) => {
-            let Early { cluster, grouping } = early(*cluster, grouping)?;
+            let Early { cluster, grouping } = early(cluster, grouping)?;
             of_cluster(cluster, grouping, types)
         }
     }

@@ -246,7 +246,7 @@ impl Work {
         });
         let table = match found {
             Ok(table) => table,
-            Err(error) if TOO_MUCH.contains(&error.sqlstate.as_ref()) => return Ok(None),
+            Err(error) if TOO_MUCH.contains(&error.sqlstate) => return Ok(None),
             Err(error) => return Err(Error::from(error).into()),
         };
         let columns = table.columns.into_iter().zip(&node.given);
