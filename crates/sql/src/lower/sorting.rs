@@ -115,6 +115,30 @@ impl Lowering {
                 Some(limit) => self.rows(limit, "2201W", "LIMIT")?,
                 None => None,
             };
+            // DataFusion drops an order below a limit that only passes rows over.
+            let passes_over = fetch.is_none() && skip > 0;
+            if let (true, Plan::Project { input, items }) = (passes_over, input)
+                && is_sorted(input)
+            {
+                let rest = Plan::Limit {
+                    input: input.clone(),
+                    limit: None,
+                    offset: offset.cloned(),
+                    ties: None,
+                    percent: false,
+                };
+                return self.plan(&Plan::Project {
+                    input: Box::new(rest),
+                    items: items.clone(),
+                });
+            }
+            if passes_over && is_sorted(input) {
+                let bounds = Bounds::Known {
+                    skip: usize::try_from(skip).unwrap_or(usize::MAX),
+                    most: Most::All,
+                };
+                return self.cut(input, bounds, None, None);
+            }
             let input = self.plan(input)?;
             if fetch.is_none() && skip == 0 {
                 return Ok(input);
@@ -321,6 +345,15 @@ impl Lowering {
             true => Ok(union),
             false => self.once(columns, union),
         }
+    }
+}
+
+/// Whether a plan is, under projections, an order.
+pub(super) fn is_sorted(plan: &Plan) -> bool {
+    match plan {
+        Plan::Sort { .. } => true,
+        Plan::Project { input, .. } => is_sorted(input),
+        _ => false,
     }
 }
 

@@ -253,6 +253,18 @@ fn the_first_rows_of_a_table_are_for_its_scan_to_find() {
 }
 
 #[test]
+fn rows_that_are_passed_over_are_the_first_in_order_wherever_they_are() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (z TIMETZ, s SMALLINT); INSERT INTO t VALUES ('12:34+02', 6), ('12:34+02', 9)");
+    let rows = "SELECT z >= ALL (SELECT NULL::timetz FROM generate_series(1, 2)) AS a, s FROM t \
+                ORDER BY 1, 2 DESC OFFSET 1";
+    let query = format!("SELECT q.s FROM t, LATERAL ({rows}) AS q");
+    assert_eq!(both(&sql, &query), ["6", "6"]);
+    let query = "SELECT q.s FROM t, (SELECT s, z FROM t ORDER BY s OFFSET 1) AS q";
+    assert_eq!(both(&sql, query), ["9", "9"]);
+}
+
+#[test]
 fn rows_come_as_often_as_they_find_partners_though_nothing_reads_these() {
     let sql = Sql::new();
     sql.run(

@@ -6,6 +6,7 @@ use freestone_frontend::plan::{Plan, SetKind, SortKey};
 
 use super::super::canonical;
 use super::super::expression::exact;
+use super::super::sorting::is_sorted;
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{cut, united};
 use crate::error::Result;
@@ -149,14 +150,5 @@ impl Bulk<'_> {
             true => Ok(Some(part)),
             false => self.once(part, columns),
         }
-    }
-}
-
-/// Whether a plan is, under projections, an order.
-fn is_sorted(plan: &Plan) -> bool {
-    match plan {
-        Plan::Sort { .. } => true,
-        Plan::Project { input, .. } => is_sorted(input),
-        _ => false,
     }
 }
