@@ -4,15 +4,18 @@
 //! ```text
 //! x > 1 + 2 AND TRUE            x > 3
 //! CASE WHEN FALSE THEN 1 / 0 ELSE x END        x
+//! x = ANY ('{1, 2}')            x IN (1, 2)
 //! 1 / 0                         1 / 0: a call that fails stays, and fails when it is run
 //! ```
 //!
 //! Every expression is looked at once, those below it first.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
-use super::{Input, evaluate};
+use super::{Input, evaluate, lists};
 use crate::error::Result;
 use crate::functions::{Scalar, Session, Volatility};
 use crate::interrupt;
@@ -108,7 +111,8 @@ impl Fold<'_> {
             }
             ExprKind::Any { operator, .. } => {
                 let volatility = Some(operator.volatility);
-                self.if_literals(expr, volatility)
+                let value = self.if_literals(expr, volatility);
+                value.or_else(|| in_list(expr))
             }
             ExprKind::Array(_) | ExprKind::Row(_) | ExprKind::Field(..) => {
                 self.if_literals(expr, None)
@@ -176,6 +180,34 @@ impl Fold<'_> {
         literal(evaluate(expr, &Input::new(1, &|_| None, self.session)))
     }
 }
+
+/// `x = ANY ('{1, 2}')` as `x IN (1, 2)`, for which there are indexes and zone maps.
+fn in_list(any: &Expr) -> Option<ExprKind> {
+    let ExprKind::Any {
+        operator,
+        value,
+        array,
+        all: false,
+    } = &any.kind
+    else {
+        return None;
+    };
+    let ty = array.ty.innermost();
+    let elements = lists::elements(array.literal()?).ok()??;
+    let is_equality = operator.name == "=" && value.ty.arrow() == *elements.data_type();
+    if !is_equality || elements.is_empty() || elements.len() > ELEMENTS {
+        return None;
+    }
+    let item = |at| Expr::new(ExprKind::Literal(elements.slice(at, 1)), ty.clone());
+    Some(ExprKind::InList {
+        value: value.clone(),
+        list: (0..elements.len()).map(item).collect(),
+        equal: Arc::clone(operator),
+    })
+}
+
+/// Most elements of an array that become a list.
+const ELEMENTS: usize = 10_000;
 
 /// A value that folding leaves, unless it is a great one: plans are copied and shown.
 fn literal(value: Result<super::Column>) -> Option<ExprKind> {

@@ -216,10 +216,7 @@ pub(super) fn any(
     let lists = evaluate(array, input)?;
     let types = [value.ty.clone(), array.ty.innermost().clone()];
     if lists.constant {
-        return match lists.is_null(0) {
-            true => Ok(constant(None)),
-            false => any_of_one(operator, &types, values, &lists.array, all, input),
-        };
+        return any_of_one(operator, &types, values, &lists.array, all, input);
     }
     let (ranges, elements) = flattened(&lists.array)?;
     // Rows and their elements side by side, one comparison for all.
@@ -277,9 +274,9 @@ fn any_of_one(
     all: bool,
     input: &Input<'_>,
 ) -> Result<Column> {
-    let (ranges, elements) = flattened(list)?;
-    let range = ranges.first().cloned().unwrap_or(0..0);
-    let elements = elements.slice(range.start, range.len());
+    let Some(elements) = elements(list)? else {
+        return Ok(constant(None));
+    };
     let hashed = !all && operator.name == "=" && elements.len() > LONG && types[0] == types[1];
     if hashed && let Some(found) = among(&values, &elements, &types[0]) {
         return found;
@@ -298,6 +295,16 @@ fn any_of_one(
         true => Ok(constant(single(&result)?)),
         false => Ok(result),
     }
+}
+
+/// The elements of an array of one row, in all dimensions; `None` of one that is NULL.
+pub(super) fn elements(array: &ArrayRef) -> Result<Option<ArrayRef>> {
+    if array.is_null(0) {
+        return Ok(None);
+    }
+    let (ranges, elements) = flattened(array)?;
+    let range = ranges.first().cloned().unwrap_or(0..0);
+    Ok(Some(elements.slice(range.start, range.len())))
 }
 
 /// For each row the range of its elements of all dimensions, and the elements.

@@ -74,8 +74,13 @@ pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
     }
 }
 
-/// A cast of DataFusion's.
+/// A cast of DataFusion's; of a constant, its value, so that conditions on it reach the scan.
 pub(super) fn cast(expr: Expr, to: &DataType) -> Expr {
+    if let Expr::Literal(value, None) = &expr
+        && let Ok(value) = value.cast_to(to)
+    {
+        return literal(value);
+    }
     Expr::Cast(Cast::new(Box::new(expr), to.clone()))
 }
 
@@ -258,11 +263,13 @@ impl Lowering {
     }
 
     fn in_list(&self, value: &Bound, list: &[Bound]) -> Result<Option<Typed>> {
+        let is_float = value.ty.is_float();
         let fits = |item: &Bound| {
-            item.literal()
-                .is_some_and(|item| item.data_type() == &value.ty.arrow())
+            item.literal().is_some_and(|item| {
+                item.data_type() == &value.ty.arrow() && (!is_float || has_one_form(item))
+            })
         };
-        if !is_native(&value.ty, false) || !list.iter().all(fits) {
+        if !(is_float || is_native(&value.ty, false)) || !list.iter().all(fits) {
             return self.numbers_in_list(value, list);
         }
         let of = self.expr(value)?;
@@ -337,10 +344,24 @@ impl Lowering {
         Ok(sides.map(|(left, right)| Typed::new(binary(left, op, right), DataType::Boolean)))
     }
 
-    /// The comparison of a date with the literal of a timestamp, as one of dates.
+    /// The comparison of a date with a timestamp, one of which is a literal, as one of dates or of
+    /// timestamps.
     fn dated(&self, op: Operator, date: &Bound, stamp: &Bound) -> Result<Option<Typed>> {
         let Some(value) = stamp.literal() else {
-            return Ok(None);
+            let Some(day) = date.literal() else {
+                return Ok(None);
+            };
+            let ScalarValue::Date32(Some(day)) = ScalarValue::try_from_array(day, 0)? else {
+                return Ok(None);
+            };
+            // The infinities are no days.
+            if matches!(day, i32::MIN | i32::MAX) {
+                return Ok(None);
+            }
+            let micros = i64::from(day) * DAY;
+            let midnight = literal(ScalarValue::TimestampMicrosecond(Some(micros), None));
+            let compared = binary(midnight, op, self.expr(stamp)?.expr);
+            return Ok(Some(Typed::new(compared, DataType::Boolean)));
         };
         let ScalarValue::TimestampMicrosecond(Some(micros), _) =
             ScalarValue::try_from_array(value, 0)?

@@ -115,13 +115,11 @@ impl NewRows {
         let Ast::Insert(insert) = ast else {
             return None;
         };
-        // Functions of other schemas may come before PostgreSQL's own.
-        if session.client().has_path() {
-            return None;
-        }
         let open = session.transaction().snapshot().ok()?;
         let snapshot = open.unwrap_or_else(|| session.database().store().snapshot());
-        of_insert(&snapshot, insert)
+        let rows = of_insert(&snapshot, insert)?;
+        // Functions of other schemas may come before PostgreSQL's own.
+        (!rows.is_dated() || !session.client().has_path()).then_some(rows)
     }
 
     /// Whether some value is the current time.
