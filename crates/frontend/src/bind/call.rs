@@ -1060,7 +1060,12 @@ impl Binder<'_> {
             arguments.push(self.literal(separator)?);
         }
         let mut order = Vec::new();
-        for key in written.order.iter().copied().chain(within_group) {
+        for key in within_group {
+            order.push(self.sort_key(key)?);
+        }
+        // Errors of FILTER come before those of the function and of ORDER BY.
+        let filter = self.filter(filter)?;
+        for key in written.order.iter().copied() {
             order.push(self.sort_key(key)?);
         }
         if !plain && (written.distinct || !written.order.is_empty()) {
@@ -1127,7 +1132,7 @@ impl Binder<'_> {
                 direct: converted,
                 arguments: ordered,
                 distinct: false,
-                filter: self.filter(filter)?,
+                filter,
                 order,
                 returns,
             });
@@ -1156,7 +1161,7 @@ impl Binder<'_> {
                 direct: first,
                 arguments: second,
                 distinct: false,
-                filter: self.filter(filter)?,
+                filter,
                 order,
                 returns,
             });
@@ -1220,7 +1225,7 @@ impl Binder<'_> {
             direct,
             arguments: converted,
             distinct: written.distinct,
-            filter: self.filter(filter)?,
+            filter,
             order,
             returns: resolved.returns,
         })

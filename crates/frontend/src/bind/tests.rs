@@ -380,6 +380,10 @@ fn refusals_have_postgresqls_words() {
             "42883 operator does not exist: text = integer",
         ),
         (
+            "SELECT every(a) FILTER (WHERE a) FROM t",
+            "42804 argument of FILTER must be type boolean, not type integer",
+        ),
+        (
             "SELECT 1 = ANY (1)",
             "42809 op ANY/ALL (array) requires array on right side",
         ),

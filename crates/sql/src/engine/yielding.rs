@@ -45,6 +45,7 @@ use futures::Stream;
 use super::pass::{Pass, over};
 use crate::error::Error;
 use crate::interrupt::Requests;
+use crate::values::buffers::thinned;
 
 /// Puts such operators above joins. It comes last, as others look for the joins themselves.
 #[derive(Debug)]
@@ -165,6 +166,10 @@ impl Stream for Yielding {
             Ok(Poll::Pending) => {
                 this.since = Instant::now();
                 Poll::Pending
+            }
+            // A join that gives few rows at a time has the buffers of all its inputs in each.
+            Ok(Poll::Ready(Some(Ok(batch)))) => {
+                Poll::Ready(Some(thinned(batch).map_err(Into::into)))
             }
             Ok(ready) => ready,
             Err(error) => Poll::Ready(Some(Err(error.into()))),

@@ -341,7 +341,15 @@ impl Lowering {
                 }
             }
         };
-        Ok(sides.map(|(left, right)| Typed::new(binary(left, op, right), DataType::Boolean)))
+        // A column stands before its constant: DataFusion takes `a = 3` and `3 = a` for two values
+        // of one column, once it has computed the 3.
+        let sides = sides.map(|(left, right)| match (&right, op.swap()) {
+            (Expr::Column(_), Some(swapped)) if !left.any_column_refs() => {
+                binary(right, swapped, left)
+            }
+            _ => binary(left, op, right),
+        });
+        Ok(sides.map(|compared| Typed::new(compared, DataType::Boolean)))
     }
 
     /// The comparison of a date with a timestamp, one of which is a literal, as one of dates or of

@@ -35,7 +35,6 @@
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
-mod buffers;
 mod bulk;
 mod bulk_windows;
 mod canonical;
@@ -128,6 +127,17 @@ pub(crate) struct Surroundings {
     pub(crate) bulk: Option<Arc<Requests>>,
 }
 
+impl Surroundings {
+    /// What constants of one statement are folded by.
+    fn fold(&self) -> Fold<'_> {
+        Fold {
+            session: &self.session,
+            stable: true,
+            parameters: &self.parameters,
+        }
+    }
+}
+
 impl std::fmt::Debug for Surroundings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Surroundings")
@@ -140,11 +150,7 @@ impl std::fmt::Debug for Surroundings {
 /// the plan is one statement's.
 pub(crate) fn rewritten(plan: &Plan, around: &Surroundings) -> Plan {
     let mut plan = plan.clone();
-    let fold = Fold {
-        session: &around.session,
-        stable: true,
-        parameters: &around.parameters,
-    };
+    let fold = around.fold();
     fold.plan(&mut plan);
     let mut plan = rewrite::rewritten(plan);
     indexed::look_up(&mut plan, &fold);
@@ -171,12 +177,7 @@ pub(crate) fn lowered_expression(
     is_shown: bool,
 ) -> Result<Expr> {
     let mut expr = expr.clone();
-    let fold = Fold {
-        session: &around.session,
-        stable: true,
-        parameters: &around.parameters,
-    };
-    fold.expr(&mut expr);
+    around.fold().expr(&mut expr);
     if expr.has_subquery() {
         return Err(Error::unsupported("a sub-query is not supported here"));
     }

@@ -46,8 +46,8 @@ use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use freestone_exec::Windowing;
 use futures::{Stream, StreamExt};
 
-use super::buffers::{Counted, concatenated};
 use crate::error::Error;
+use crate::values::buffers::{Counted, concatenated};
 
 /// A key of the order in which an operator wants its input: a column's place and a direction.
 pub(super) type Key = (usize, SortOptions);

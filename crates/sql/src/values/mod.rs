@@ -8,6 +8,7 @@
 //! except digits after the point, which assignment rounds in SQL.
 
 mod assign;
+pub(crate) mod buffers;
 mod builder;
 mod cells;
 pub(crate) mod convert;

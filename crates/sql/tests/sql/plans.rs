@@ -346,3 +346,84 @@ fn constants_of_other_types_reach_the_scan() {
     }
     assert!(left.is_empty(), "{}", left.join("\n"));
 }
+
+#[test]
+fn grouping_sets_are_groups_of_groups() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE s (a INTEGER, b TEXT, c DATE, n NUMERIC(10, 2), f DOUBLE PRECISION, i BIGINT)");
+    sql.run(
+        "INSERT INTO s SELECT nullif(v % 7, 3), nullif('b' || v % 5, 'b2'), DATE '2020-01-01' + v % 3, \
+         v / 3.0, v, v FROM generate_series(1, 3000) AS g(v)",
+    );
+    sql.run("CREATE TABLE none AS SELECT * FROM s LIMIT 0; CREATE TABLE u AS SELECT DISTINCT a, 'u' || a AS name FROM s");
+    let calls =
+        "count(*), count(n), sum(n), sum(a), sum(i), avg(n), avg(a), min(b), max(c), max(f)";
+    let mut queries = Vec::new();
+    for groups in [
+        "ROLLUP (a, b, c)",
+        "CUBE (a, b, c)",
+        "GROUPING SETS ((a), (b), ())",
+        "GROUPING SETS ((a, b), (a), (a), (b, c), (a, b))",
+        "GROUPING SETS (())",
+        "a, ROLLUP (b, c)",
+        "CUBE (a), CUBE (b)",
+        "ROLLUP ((a, b), c)",
+    ] {
+        for table in ["s", "none", "s LEFT JOIN u USING (a)"] {
+            queries.push(format!("SELECT {calls} FROM {table} GROUP BY {groups}"));
+        }
+    }
+    queries.extend([
+        "SELECT a, b, grouping(a, b), grouping(b), count(*) FILTER (WHERE f > 9) FROM s GROUP BY CUBE (a, b) HAVING count(*) > 3".to_owned(),
+        "SELECT a % 2 AS half, upper(b), sum(n + 1), sum((n + 1) * 2) FROM s GROUP BY ROLLUP (a % 2, upper(b))".to_owned(),
+        "SELECT i, f, count(*) FROM s GROUP BY GROUPING SETS ((i), (f))".to_owned(),
+        "SELECT DISTINCT a, sum(n) FROM s WHERE c > '2020-01-01' GROUP BY ROLLUP (a) ORDER BY 2 DESC LIMIT 5".to_owned(),
+    ]);
+    for query in &queries {
+        both(&sql, query);
+        let plan = plan(&sql, query);
+        assert!(
+            plan.starts_with("FreestonePipelines") && !plan.contains("Exec"),
+            "{query}\n{plan}"
+        );
+    }
+    // Results that do not add up are computed of the rows.
+    both(
+        &sql,
+        "SELECT a, avg(f), count(DISTINCT b) FROM s GROUP BY CUBE (a, c)",
+    );
+}
+
+/// Values of the outer row stand in the inner plan as constants, and are computed with before it
+/// is planned: DataFusion took `3 = id` and `id = 3` for two values of one column.
+#[test]
+fn constants_of_the_outer_row_are_computed_before_the_inner_plan_is_made() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE o (id INTEGER, n NUMERIC, r TSRANGE); CREATE TABLE i (t TEXT)");
+    sql.run("INSERT INTO o VALUES (3, -7, '(2020-01-31 23:59:59.5,)'); INSERT INTO i VALUES ('a')");
+    let inner = "SELECT DISTINCT o.r, p.id FROM o AS p, LATERAL (SELECT o.n FROM i) AS q";
+    for condition in ["p.id = 3", "3 = p.id", "p.id = o.id", "p.id BETWEEN 3 AND 4"] {
+        for value in ["3 + m", "m + 3", "o.id + m", "3"] {
+            let query = format!(
+                "SELECT o.id FROM o, (SELECT max(0) AS m FROM i) AS x \
+                 WHERE (o.r, {value}) IN ({inner} WHERE {condition})"
+            );
+            assert_eq!(both(&sql, &query), ["3"], "{query}");
+        }
+    }
+}
+
+/// Each level of a cross join has the texts of its inputs; few rows do not lead to the buffers of
+/// all of them.
+#[test]
+fn cross_joins_of_texts_within_one_another_end() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a TEXT, b JSON)");
+    sql.run(
+        "INSERT INTO t SELECT 'a text of more than twelve bytes, ' || v, json_build_object('k', repeat('v', v)) \
+         FROM generate_series(1, 5) AS g(v)",
+    );
+    let tables = (1..=5).map(|n| format!("t AS t{n}")).collect::<Vec<_>>().join(", ");
+    let query = format!("SELECT count(DISTINCT t1.b::text), string_agg(t1.a, '') = '' FROM {tables}, json_each('{{\"x\": 1}}') AS j GROUP BY ()");
+    assert_eq!(sql.rows(&query), ["5|false"]);
+}

@@ -13,6 +13,7 @@ use super::super::aggregate::{Found as Native, Native as Call, quotient};
 use super::super::expression::exact;
 use super::super::{Typed, canonical, floats, own_name};
 use super::join::joins;
+use super::sets::Sets;
 use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::{
     Cluster, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster, partial,
@@ -20,20 +21,20 @@ use crate::engine::{
 use crate::error::Result;
 
 /// A key of groups.
-struct Key {
+pub(super) struct Key {
     value: Expr,
-    kind: DataType,
-    name: String,
+    pub(super) kind: DataType,
+    pub(super) name: String,
 }
 
 /// A call that is computed of each group, under a name.
-struct Asked {
-    function: String,
+pub(super) struct Asked {
+    pub(super) function: String,
     argument: Expr,
     filter: Option<Expr>,
-    distinct: bool,
-    kind: DataType,
-    name: String,
+    pub(super) distinct: bool,
+    pub(super) kind: DataType,
+    pub(super) name: String,
 }
 
 /// Results that are computed of others.
@@ -45,7 +46,7 @@ enum After<'a> {
 }
 
 /// The rows that are grouped.
-enum Below {
+pub(super) enum Below {
     Cluster(Cluster, Found),
     Part(Box<Part>),
 }
@@ -57,10 +58,12 @@ impl Bulk<'_> {
         input: &Plan,
         keys: &[(Column, Bound)],
         calls: &[(Column, AggregateCall)],
+        sets: Option<Sets<'_>>,
     ) -> Result<Option<Part>> {
         if keys.is_empty() && is_known(input, calls) {
             return Ok(None);
         }
+        let written = keys.len();
         let below = match joins(input) {
             true => {
                 let gathered = self.gathered(input)?;
@@ -89,10 +92,16 @@ impl Bulk<'_> {
                 name: own_name(&self.lowering.fresh("count", Type::Int8)),
             });
         }
-        let Some(part) = self.grouped(below, keys, asked) else {
-            return Ok(None);
+        let part = match sets {
+            None => self.grouped(below, keys, asked),
+            // A key that is in a set twice would be NULL in one of two places.
+            Some(_) if keys.len() < written => None,
+            Some(sets) => self.of_sets(below, keys, asked, sets),
         };
-        self.after(part, after)
+        match part {
+            Some(part) => self.after(part, after),
+            None => Ok(None),
+        }
     }
 
     /// Keys as the bulk engine compares them, each once.
@@ -230,20 +239,12 @@ impl Bulk<'_> {
         for (at, (name, kind)) in names.enumerate() {
             found.insert(name.clone(), (at, field(name, kind.clone())));
         }
-        let of_keys = keys.iter();
-        let mut of_keys = of_keys
-            .map(|key| Some((scope.expr(&key.value)?, key.kind.clone())))
-            .collect::<Option<Vec<_>>>()?;
         let Some(distinct) = asked.iter().find(|asked| asked.distinct) else {
-            let aggregates = asked.iter().map(|asked| asked.aggregate(&scope));
-            let grouping = Grouping {
-                keys: of_keys,
-                aggregates: aggregates.collect::<Option<_>>()?,
-                lead: Lead::default(),
-            };
+            let grouping = grouping(&scope, &keys, &asked)?;
             let rows = groups(below, grouping)?;
             return Some(Part { rows, found });
         };
+        let mut of_keys = values_of(&scope, &keys)?;
         // Values that count once are keys of groups, and these are grouped again.
         let value = distinct.argument.clone();
         let kind = scope.kind_of(&value)?;
@@ -287,15 +288,12 @@ impl Bulk<'_> {
         let types = types(&after);
         let mut rows = grouped(rows, after, types.clone());
         if first == 0 {
-            // The sum of no counts is NULL.
             let values = asked.iter().enumerate().map(|(at, asked)| {
                 let value = Expression::Column(at);
-                if asked.distinct || asked.function != "count" {
-                    return value;
+                match asked.is_added_up() {
+                    true => or_none(value),
+                    false => value,
                 }
-                let is_null = Expression::IsNull(Box::new(value.clone()));
-                let none = Expression::Constant(Constant::Int(0));
-                Expression::Case(vec![(is_null, none)], Some(Box::new(value)))
             });
             rows = chosen(rows, values.collect(), types);
         }
@@ -371,7 +369,35 @@ impl Bulk<'_> {
     }
 }
 
+/// A sum of counts; that of none is NULL, and the count 0.
+pub(super) fn or_none(sum: Expression) -> Expression {
+    let is_null = Expression::IsNull(Box::new(sum.clone()));
+    let none = Expression::Constant(Constant::Int(0));
+    Expression::Case(vec![(is_null, none)], Some(Box::new(sum)))
+}
+
+/// Keys and calls over the columns of a scope.
+pub(super) fn grouping(scope: &Scope<'_>, keys: &[Key], asked: &[Asked]) -> Option<Grouping> {
+    let aggregates = asked.iter().map(|asked| asked.aggregate(scope));
+    Some(Grouping {
+        keys: values_of(scope, keys)?,
+        aggregates: aggregates.collect::<Option<_>>()?,
+        lead: Lead::default(),
+    })
+}
+
+fn values_of(scope: &Scope<'_>, keys: &[Key]) -> Option<Vec<(Expression, DataType)>> {
+    let keys = keys.iter();
+    keys.map(|key| Some((scope.expr(&key.value)?, key.kind.clone())))
+        .collect()
+}
+
 impl Asked {
+    /// Whether it is a count, of which those of parts are added up.
+    pub(super) fn is_added_up(&self) -> bool {
+        self.function == "count" && !self.distinct
+    }
+
     fn aggregate(&self, scope: &Scope<'_>) -> Option<Aggregate> {
         let (name, filter) = (self.function.as_str(), self.filter.as_ref());
         aggregated(scope, name, &self.argument, filter, &self.kind)
@@ -379,14 +405,14 @@ impl Asked {
 }
 
 /// Types of the columns of groups.
-fn types(grouping: &Grouping) -> Vec<DataType> {
+pub(super) fn types(grouping: &Grouping) -> Vec<DataType> {
     let keys = grouping.keys.iter().map(|(_, kind)| kind.clone());
     let aggregates = grouping.aggregates.iter().map(|one| one.kind.clone());
     keys.chain(aggregates).collect()
 }
 
 /// Groups of rows; those of joins before the joins where that is better.
-fn groups(below: Below, grouping: Grouping) -> Option<crate::engine::Converted> {
+pub(super) fn groups(below: Below, grouping: Grouping) -> Option<crate::engine::Converted> {
     let types = types(&grouping);
     match below {
         Below::Part(part) => Some(grouped(part.rows, grouping, types)),

@@ -21,6 +21,7 @@
 //! | `scan` | tables and the conditions on them |
 //! | `join` | joins |
 //! | `aggregate` | groups, equal rows once |
+//! | `sets` | groups by several sets of keys |
 //! | `rows` | orders, limits, unions |
 //! | `window` | functions over windows |
 //! | `common` | expressions that several others have in common |
@@ -30,6 +31,7 @@ mod common;
 mod join;
 mod rows;
 mod scan;
+mod sets;
 mod window;
 
 use std::cell::RefCell;
@@ -49,6 +51,8 @@ use super::{Lowering, own_name, place, subquery};
 use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
 use crate::error::Result;
 use crate::interrupt::Requests;
+
+use self::sets::Sets;
 
 /// The work of turning a plan.
 struct Bulk<'a> {
@@ -193,10 +197,17 @@ impl Bulk<'_> {
             Plan::Aggregate {
                 input,
                 keys,
-                sets: None,
+                sets,
                 calls,
                 grouping,
-            } if grouping.is_empty() => self.aggregate(plan, input, keys, calls),
+            } => {
+                let sets = sets.as_deref();
+                let sets = sets.map(|sets| Sets { sets, grouping });
+                match sets.is_none() && !grouping.is_empty() {
+                    true => Ok(None),
+                    false => self.aggregate(plan, input, keys, calls, sets),
+                }
+            }
             Plan::Window { input, calls } => self.window(plan, input, calls),
             Plan::Distinct { input, on: None } => self.distinct(plan, input),
             Plan::Sort { input, keys } => self.sort(plan, input, keys, (0, None)),

@@ -16,9 +16,9 @@ use datafusion::execution::SendableRecordBatchStream;
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
-use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
+use crate::values::buffers::Counted;
 
 /// Which row of the right side is the nearest.
 #[derive(Clone, Copy, Debug)]

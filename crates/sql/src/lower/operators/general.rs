@@ -24,10 +24,10 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
-use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later};
 use crate::error::{Error, Result};
+use crate::values::buffers::Counted;
 use crate::values::with_kind;
 
 /// A call, with the places of what it reads.

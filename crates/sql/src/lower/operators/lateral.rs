@@ -21,13 +21,13 @@ use freestone_frontend::plan::{Column, CteId, Expr as Bound, ExprKind, Plan, Rel
 use freestone_frontend::{interrupt, reference};
 use futures::StreamExt;
 
-use super::super::buffers::{Counted, concatenated};
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
 use crate::engine::planned;
 use crate::error::Error;
+use crate::values::buffers::{Counted, concatenated};
 use crate::values::with_kind;
 
 /// The interpreter's refusals of too many rows, and of a plan too deep for the stack.
@@ -278,6 +278,7 @@ impl Work {
                 column.ty.clone(),
             ))
         });
+        node.around.fold().plan(&mut plan);
         let lowered = lowered_within(&plan, &node.around, node.tables.clone())?;
         let physical = Box::pin(planned(lowered.plan, &self.run.state)).await?;
         let mut stream = execute_stream(physical, Arc::clone(&self.run.context))?;

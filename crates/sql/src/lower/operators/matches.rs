@@ -24,11 +24,11 @@ use freestone_frontend::plan::{ColumnId, Expr as Bound};
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
-use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 use super::super::{Surroundings, evaluated};
 use crate::error::{Error, Result};
+use crate::values::buffers::Counted;
 
 /// Answers that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;

@@ -14,11 +14,11 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use freestone_frontend::types::Type;
 use futures::StreamExt;
 
-use super::super::buffers::Counted;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run};
 use super::super::shared::LastRound;
 use crate::engine::planned;
+use crate::values::buffers::Counted;
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -23,9 +23,9 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
-use super::super::buffers::{Counted, concatenated};
 use super::super::operator::{Batches, Key, Operator, Run};
 use crate::error::{Error, Result};
+use crate::values::buffers::{Counted, concatenated};
 use crate::values::with_kind;
 
 /// For RANGE with distances: the places of the order's values and of the ends'.

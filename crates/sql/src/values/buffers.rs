@@ -19,20 +19,23 @@ use crate::error::Result;
 /// Buffers that views of one array lead to, at most.
 const BUFFERS: usize = 8;
 
+/// Rows for each buffer from which on views may lead to more.
+const ROWS: usize = 8;
+
 /// Counts bytes of buffers, of each once.
 #[derive(Debug, Default)]
-pub(super) struct Counted(HashSet<usize>);
+pub(crate) struct Counted(HashSet<usize>);
 
 impl Counted {
     /// Bytes of a batch's buffers that were not counted before.
-    pub(super) fn bytes(&mut self, batch: &RecordBatch) -> usize {
+    pub(crate) fn bytes(&mut self, batch: &RecordBatch) -> usize {
         let columns = batch.columns().iter();
         let bytes = columns.map(|column| self.array(column));
         bytes.sum::<usize>() + size_of::<RecordBatch>() + 64 * batch.num_columns()
     }
 
     /// Bytes of an array's buffers that were not counted before.
-    pub(super) fn array(&mut self, array: &ArrayRef) -> usize {
+    pub(crate) fn array(&mut self, array: &ArrayRef) -> usize {
         self.of(&array.to_data())
     }
 
@@ -53,22 +56,42 @@ impl Counted {
 ///
 /// # Errors
 /// If the batches have other columns than the schema.
-pub(super) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
-    let all = concat_batches(schema, batches)?;
-    let columns = all.columns().iter().map(compact);
-    let options = RecordBatchOptions::new().with_row_count(Some(all.num_rows()));
+pub(crate) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    compacted(concat_batches(schema, batches)?, BUFFERS)
+}
+
+/// The rows of a batch, copied where their views lead to many buffers for so few rows.
+///
+/// # Errors
+/// Those of Arrow.
+pub(crate) fn thinned(batch: RecordBatch) -> Result<RecordBatch> {
+    let most = BUFFERS.max(batch.num_rows() / ROWS);
+    compacted(batch, most)
+}
+
+fn compacted(batch: RecordBatch, most: usize) -> Result<RecordBatch> {
+    let views = |kind: &DataType| matches!(kind, DataType::Utf8View | DataType::BinaryView);
+    let mut columns = batch.columns().iter().filter(|column| {
+        let kind = column.data_type();
+        views(kind) || kind.is_nested()
+    });
+    if !columns.any(|column| is_scattered(&column.to_data(), most)) {
+        return Ok(batch);
+    }
+    let columns = batch.columns().iter().map(|column| compact(column, most));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     Ok(RecordBatch::try_new_with_options(
-        Arc::clone(schema),
+        batch.schema(),
         columns,
         &options,
     )?)
 }
 
 /// An array whose views lead to few buffers.
-fn compact(array: &ArrayRef) -> Result<ArrayRef> {
+fn compact(array: &ArrayRef, most: usize) -> Result<ArrayRef> {
     let data = array.to_data();
-    if !is_scattered(&data) {
+    if !is_scattered(&data, most) {
         return Ok(Arc::clone(array));
     }
     match array.data_type() {
@@ -76,7 +99,8 @@ fn compact(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::BinaryView => Ok(Arc::new(array.as_binary_view().gc())),
         _ => {
             let children = data.child_data().iter();
-            let children = children.map(|child| Ok(compact(&make_array(child.clone()))?.to_data()));
+            let children =
+                children.map(|child| Ok(compact(&make_array(child.clone()), most)?.to_data()));
             let children = children.collect::<Result<Vec<_>>>()?;
             let data = data.into_builder().child_data(children).build()?;
             Ok(make_array(data))
@@ -85,9 +109,10 @@ fn compact(array: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// Whether an array, or one in it, has views that lead to many buffers.
-fn is_scattered(data: &ArrayData) -> bool {
+fn is_scattered(data: &ArrayData, most: usize) -> bool {
     let views = matches!(data.data_type(), DataType::Utf8View | DataType::BinaryView);
-    views && data.buffers().len() > BUFFERS || data.child_data().iter().any(is_scattered)
+    let mut children = data.child_data().iter();
+    views && data.buffers().len() > most || children.any(|child| is_scattered(child, most))
 }
 
 #[cfg(test)]
@@ -120,6 +145,19 @@ mod tests {
         let slices = (0..20).map(|at| counted.bytes(&batch.slice(at, 1)));
         assert!(slices.sum::<usize>() < 20 * 400, "{whole}");
         assert!(whole > 20 * 35);
+    }
+
+    #[test]
+    fn few_rows_lead_to_few_buffers() {
+        let whole = batch();
+        let parts: Vec<RecordBatch> = (0..20).map(|_| batch()).collect();
+        let all = concat_batches(&whole.schema(), &parts).unwrap();
+        let buffers = |batch: &RecordBatch| batch.column(0).as_string_view().data_buffers().len();
+        assert_eq!(buffers(&all), 20);
+        assert_eq!(buffers(&thinned(all.clone()).unwrap()), 20);
+        let few = thinned(all.slice(7, 10)).unwrap();
+        assert!(buffers(&few) <= BUFFERS);
+        assert_eq!(few, all.slice(7, 10));
     }
 
     #[test]
