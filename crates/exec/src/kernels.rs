@@ -1,7 +1,36 @@
 //! Loops over values, compiled for the widest instructions of the machine that runs them.
 
-use crate::expression::Comparison;
 use arrow_buffer::{BooleanBuffer, Buffer};
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// a = b
+    Equal,
+    /// a ≠ b
+    NotEqual,
+    /// a < b
+    Less,
+    /// a ≤ b
+    LessOrEqual,
+    /// a > b
+    Greater,
+    /// a ≥ b
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// The comparison with its sides exchanged.
+    pub fn mirrored(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            same => same,
+        }
+    }
+}
 
 /// Whether the machine has what the kernels for AVX-512 need.
 fn has_avx512() -> bool {

@@ -9,6 +9,9 @@ use std::sync::{Arc, OnceLock};
 /// What a reservation grows by at least, bytes: so often the broker is asked.
 const STEP: usize = 1 << 16;
 
+/// Rows that are worked on however little memory there is.
+pub(crate) const LEAST: usize = 1024;
+
 /// Who grants memory, and has a place for what does not fit.
 pub trait Memory: std::fmt::Debug + Send + Sync {
     /// Grants so many bytes more, or refuses.

@@ -2,11 +2,11 @@
 
 use crate::aggregate::{GroupTable, Grouping, Parting};
 use crate::context::Context;
-use crate::memory::{Reservation, Space};
-use crate::pipeline::pieces;
+use crate::memory::{LEAST, Reservation, Space};
+use crate::partition::{LEVELS, PARTS};
 use crate::plan::Metrics;
 use crate::source::Source;
-use crate::spill::{LEAST, LEVELS, PARTS, Page};
+use crate::spill::Page;
 use crate::threads::on_threads;
 use crate::vector::{Batch, Selected};
 use crate::{Error, Result};
@@ -123,7 +123,7 @@ impl Context<'_> {
             let table = tables
                 .pop()
                 .ok_or_else(|| Error::internal("no group table"))?;
-            return Ok(pieces(table.finish()?));
+            return Ok(table.finish()?.pieces());
         }
         let groups: usize = tables.iter().map(GroupTable::len).sum();
         let parts = if groups <= ALONE { 1 } else { self.threads };
@@ -138,7 +138,7 @@ impl Context<'_> {
         let mut batches = Vec::new();
         for outcome in outcomes {
             match outcome? {
-                Some(batch) => batches.extend(pieces(batch)),
+                Some(batch) => batches.extend(batch.pieces()),
                 // What one thread saw does not hold for what another did.
                 None => {
                     grouping.lead.give_up();
@@ -187,6 +187,6 @@ impl Context<'_> {
             }));
             return Ok(Vec::new());
         }
-        Ok(pieces(all.finish()?))
+        Ok(all.finish()?.pieces())
     }
 }

@@ -22,9 +22,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Rows of a batch.
-pub(crate) const BATCH_ROWS: usize = 8192;
-
 /// How a plan is run.
 pub struct Run<'a> {
     /// Threads that take part.
@@ -263,19 +260,6 @@ impl Context<'_> {
         drop(pipeline);
         builder.finish(rows, self.space)
     }
-}
-
-/// A batch in pieces of usual size, none of them empty.
-pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
-    match batch.rows {
-        0 => return Vec::new(),
-        1..=BATCH_ROWS => return vec![batch],
-        _ => {}
-    }
-    let starts = (0..batch.rows).step_by(BATCH_ROWS);
-    starts
-        .map(|start| batch.slice(start, BATCH_ROWS.min(batch.rows - start)))
-        .collect()
 }
 
 #[cfg(test)]

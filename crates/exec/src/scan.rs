@@ -8,9 +8,9 @@ use crate::context::Context;
 use crate::drive::Pipeline;
 use crate::expression::Expression;
 use crate::join::KeyTest;
-use crate::pipeline::BATCH_ROWS;
 use crate::plan::{Metrics, Table};
 use crate::source::Source;
+use crate::vector::BATCH_ROWS;
 use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Value, ValueTest};
 use std::sync::Arc;
 

@@ -3,11 +3,10 @@
 
 use crate::context::Context;
 use crate::drive::Pipeline;
-use crate::memory::Reservation;
+use crate::memory::{LEAST, Reservation};
 use crate::plan::{Metrics, Plan};
 use crate::scan::Filter;
 use crate::source::Source;
-use crate::spill::LEAST;
 use crate::threads::Workers;
 use crate::vector::Batch;
 use crate::{Error, Result};

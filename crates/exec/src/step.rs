@@ -1,10 +1,10 @@
 //! What rows pass on their way through a pipeline.
 
-use crate::expression::{Expression, positions};
+use crate::expression::Expression;
 use crate::join::Probe;
 use crate::limit::Limiter;
 use crate::plan::Metrics;
-use crate::vector::{Batch, Selected};
+use crate::vector::{Batch, Selected, positions};
 use crate::{Error, Result};
 use std::time::Instant;
 

@@ -82,10 +82,14 @@ const SQL: &[&str] = &[
 
 const EXEC: &[&str] = &[
     "error",
-    "vector kernels expression",
+    "kernels",
+    "vector",
+    "expression",
     "interner",
     "keys",
-    "memory spill",
+    "spill",
+    "memory",
+    "partition",
     "aggregate",
     "threads",
     "limit",

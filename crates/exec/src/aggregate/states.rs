@@ -2,7 +2,7 @@
 
 use super::accumulate::{Accumulator, State};
 use super::{GroupTable, Grouping};
-use crate::spill::parted;
+use crate::partition::parted;
 use crate::vector::{Batch, Values, Vector, narrowed};
 use crate::{Error, Result};
 use arrow_array::StringViewArray;

@@ -1,42 +1,14 @@
 //! Comparisons.
 
 use super::{Constant, Expression};
-use crate::kernels;
+use crate::kernels::{self, Comparison};
 use crate::vector::{Batch, Values, Vector};
 use crate::{Error, Result};
 use arrow_array::{ArrayRef, BooleanArray, Datum, Float64Array, Scalar, StringViewArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-/// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// a = b
-    Equal,
-    /// a ≠ b
-    NotEqual,
-    /// a < b
-    Less,
-    /// a ≤ b
-    LessOrEqual,
-    /// a > b
-    Greater,
-    /// a ≥ b
-    GreaterOrEqual,
-}
-
 impl Comparison {
-    /// The comparison with its sides exchanged.
-    pub fn mirrored(self) -> Comparison {
-        match self {
-            Comparison::Less => Comparison::Greater,
-            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-            Comparison::Greater => Comparison::Less,
-            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-            same => same,
-        }
-    }
-
     fn holds<T: Ord>(self, a: &T, b: &T) -> bool {
         match self {
             Comparison::Equal => a == b,

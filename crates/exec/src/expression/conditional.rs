@@ -1,7 +1,7 @@
 //! AND, OR and CASE, which may keep rows from what they contain.
 
 use super::{Expression, truth};
-use crate::vector::{Batch, NO_ROW, Values, Vector, concat};
+use crate::vector::{Batch, NO_ROW, Values, Vector, concat, positions};
 use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
@@ -102,12 +102,6 @@ fn on_rows(
         yes: spread(&found.yes, otherwise),
         no: spread(&found.no, !otherwise),
     })
-}
-
-/// The numbers of the bits that are set.
-pub(crate) fn positions(bits: &BooleanBuffer) -> Vec<u32> {
-    // In range: a batch has fewer than 2^32 rows.
-    bits.set_indices().map(|row| row as u32).collect()
 }
 
 pub(super) fn case(

@@ -9,6 +9,7 @@ mod arithmetic;
 mod compare;
 mod conditional;
 
+use crate::kernels::Comparison;
 use crate::vector::{Batch, Values, Vector};
 use crate::{Error, Result};
 use arrow_array::ArrayRef;
@@ -21,8 +22,6 @@ use std::sync::Arc;
 
 pub use arithmetic::Arithmetic;
 pub(crate) use arithmetic::one_nan;
-pub use compare::Comparison;
-pub(crate) use conditional::positions;
 
 /// A function of arrays that somebody else evaluates.
 pub trait Foreign: Send + Sync + fmt::Debug {

@@ -5,10 +5,10 @@ use super::build::{Aside, partitions};
 use super::{Join, JoinTable, Probe};
 use crate::Result;
 use crate::expression::Expression;
-use crate::memory::Space;
-use crate::pipeline::pieces;
+use crate::memory::{LEAST, Space};
+use crate::partition::{LEVELS, PARTS, PartWriter};
 use crate::plan::Metrics;
-use crate::spill::{LEAST, LEVELS, PARTS, Page, PartWriter};
+use crate::spill::Page;
 use crate::vector::Batch;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Probe<'_> {
             }
         }
         if self.join.kind.gives_build_rows() {
-            left.extend(pieces(self.build_rows()?).into_iter().map(Left::Rows));
+            left.extend(self.build_rows()?.pieces().into_iter().map(Left::Rows));
         }
         Ok(left)
     }
@@ -130,7 +130,7 @@ impl Probe<'_> {
             part.push(&page.read()?, out)?;
         }
         if self.join.kind.gives_build_rows() {
-            pieces(part.build_rows()?).into_iter().try_for_each(out)?;
+            part.build_rows()?.pieces().into_iter().try_for_each(out)?;
         }
         Ok(())
     }

@@ -2,9 +2,8 @@
 
 use super::build::Contents;
 use super::{Join, JoinKind, JoinTable, Waiting};
-use crate::expression::positions;
 use crate::memory::Space;
-use crate::vector::{Batch, NO_ROW, Values, Vector};
+use crate::vector::{Batch, NO_ROW, Values, Vector, positions};
 use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use std::sync::Arc;

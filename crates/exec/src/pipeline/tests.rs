@@ -1,9 +1,10 @@
 use super::{Run, run};
 use crate::Error;
+use crate::expression::Constant;
 use crate::expression::Expression;
-use crate::expression::{Comparison, Constant};
 use crate::join::Join;
 use crate::join::JoinKind;
+use crate::kernels::Comparison;
 use crate::limit::Limit;
 use crate::plan::{Node, Plan};
 use crate::sort::{SortKey, Sorting};

@@ -4,8 +4,9 @@
 use super::bytes::ByteKeys;
 use super::{SortKey, Sorting};
 use crate::Result;
-use crate::expression::{Comparison, Constant, Expression, positions};
-use crate::vector::{Batch, Values, Vector};
+use crate::expression::{Constant, Expression};
+use crate::kernels::Comparison;
+use crate::vector::{Batch, Values, Vector, positions};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;

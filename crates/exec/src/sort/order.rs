@@ -7,9 +7,8 @@ use super::SortKey;
 use super::bytes::ByteKeys;
 use super::words::{Word, Words, bits_of};
 use crate::Result;
-use crate::pipeline::BATCH_ROWS;
 use crate::threads::{on_items, on_threads};
-use crate::vector::Vector;
+use crate::vector::{BATCH_ROWS, Vector};
 use std::cmp::Ordering;
 use std::ops::Range;
 

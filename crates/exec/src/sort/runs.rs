@@ -6,10 +6,9 @@
 use super::bytes::ByteKeys;
 use super::collect::Sorter;
 use crate::Result;
-use crate::memory::{Reservation, Space};
-use crate::pipeline::{BATCH_ROWS, pieces};
-use crate::spill::{LEAST, Page};
-use crate::vector::{Batch, Vector, concat};
+use crate::memory::{LEAST, Reservation, Space};
+use crate::spill::Page;
+use crate::vector::{BATCH_ROWS, Batch, Vector, concat};
 use std::collections::VecDeque;
 
 /// About how many bytes a page has.
@@ -111,7 +110,7 @@ impl Merge {
             let Some(batch) = self.step()? else {
                 return Ok(None);
             };
-            self.ready = pieces(batch).into();
+            self.ready = batch.pieces().into();
         }
         Ok(None)
     }

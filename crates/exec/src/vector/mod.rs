@@ -6,7 +6,7 @@ mod selected;
 
 pub(crate) use arrow::narrowed;
 pub use concat::concat;
-pub(crate) use selected::Selected;
+pub(crate) use selected::{Selected, positions};
 
 use crate::Result;
 use arrow_array::cast::AsArray;
@@ -16,6 +16,9 @@ use arrow_schema::{DataType, TimeUnit};
 
 /// Stands for "no row" among positions.
 pub const NO_ROW: u32 = u32::MAX;
+
+/// Rows of a batch of usual size.
+pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// How the values of a type are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +123,19 @@ impl Batch {
             columns: self.columns.iter().map(|c| c.slice(first, rows)).collect(),
             rows,
         }
+    }
+
+    /// The rows in batches of usual size, none of them empty.
+    pub(crate) fn pieces(self) -> Vec<Batch> {
+        match self.rows {
+            0 => return Vec::new(),
+            1..=BATCH_ROWS => return vec![self],
+            _ => {}
+        }
+        let starts = (0..self.rows).step_by(BATCH_ROWS);
+        starts
+            .map(|start| self.slice(start, BATCH_ROWS.min(self.rows - start)))
+            .collect()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Batch;
 use crate::Result;
-use crate::expression::positions;
 use arrow_buffer::BooleanBuffer;
 
 /// Some rows, and which of them count: what is computed with all of them costs less than
@@ -40,4 +39,10 @@ impl From<Batch> for Selected {
     fn from(batch: Batch) -> Selected {
         Selected { batch, which: None }
     }
+}
+
+/// The numbers of the bits that are set.
+pub(crate) fn positions(bits: &BooleanBuffer) -> Vec<u32> {
+    // In range: a batch has fewer than 2^32 rows.
+    bits.set_indices().map(|row| row as u32).collect()
 }

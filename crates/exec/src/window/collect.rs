@@ -5,9 +5,10 @@ use super::Windowing;
 use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
-use crate::memory::{Reservation, Space};
+use crate::memory::{LEAST, Reservation, Space};
+use crate::partition::{PARTS, PartWriter, parted};
 use crate::sort::{self, Sorter};
-use crate::spill::{LEAST, PARTS, Page, PartWriter, parted};
+use crate::spill::Page;
 use crate::vector::{Batch, Kind, Vector};
 
 /// Bytes of a row while it is sorted, beside its values and the results.

@@ -2,9 +2,8 @@
 //! peers begin.
 
 use crate::Result;
-use crate::pipeline::BATCH_ROWS;
 use crate::threads::on_items;
-use crate::vector::{Values, Vector};
+use crate::vector::{BATCH_ROWS, Values, Vector};
 use crate::{Error, vector};
 use arrow_array::cast::AsArray;
 use std::ops::Range;

@@ -20,9 +20,8 @@ use super::{Exclude, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, W
 use crate::aggregate::Function;
 use crate::expression::one_nan;
 use crate::memory::Reservation;
-use crate::pipeline::BATCH_ROWS;
 use crate::sort::{Sorted, together};
-use crate::vector::{Batch, Values, Vector, concat, narrowed};
+use crate::vector::{BATCH_ROWS, Batch, Values, Vector, concat, narrowed};
 use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;

@@ -15,7 +15,8 @@ use datafusion::logical_expr::expr::{BinaryExpr, Case, InList};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Between, Expr, ExprSchemable, Operator};
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
-use freestone_exec::expression::{Arithmetic, Call, Comparison, Constant, Expression, Foreign};
+use freestone_exec::Comparison;
+use freestone_exec::expression::{Arithmetic, Call, Constant, Expression, Foreign};
 use freestone_exec::vector::Kind;
 
 use crate::error::Error;

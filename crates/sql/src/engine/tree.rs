@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use datafusion::arrow::datatypes::DataType;
-use freestone_exec::expression::{Comparison, Expression};
-use freestone_exec::{JoinKind, Node, Plan};
+use freestone_exec::expression::Expression;
+use freestone_exec::{Comparison, JoinKind, Node, Plan};
 
 use super::join::joined;
 use super::order::{Best, Condition, Equality, Relation};

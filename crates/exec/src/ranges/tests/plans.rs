@@ -1,8 +1,9 @@
 //! Plans over tables that are about in order, for tests of what runs parts of them.
 
 use crate::aggregate::{Aggregate, Function, Grouping, Lead};
-use crate::expression::{Comparison, Constant, Expression};
+use crate::expression::{Constant, Expression};
 use crate::join::{Join, JoinKind};
+use crate::kernels::Comparison;
 use crate::kernels::hash;
 use crate::plan::{Metrics, Node, Plan};
 use crate::sort::{SortKey, Sorting};
