@@ -35,15 +35,12 @@ mod window;
 
 pub use aggregate::{Aggregate, Function, Grouping, Lead};
 pub use error::{Error, Result};
-pub use join::{Join, JoinKind};
 pub use kernels::Comparison;
 pub use limit::Limit;
 pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
-pub use plan::{Feed, Node, Plan, Table};
-pub use ranges::Ranges;
-pub use sort::{SortKey, Sorting};
-pub use threads::begin;
-pub use window::{
-    Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, Windowing,
+pub use plan::{
+    Exclude, Feed, Frame, FrameBound, FrameUnit, Join, JoinKind, Node, Plan, Ranges, Shift,
+    SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
 };
+pub use threads::begin;

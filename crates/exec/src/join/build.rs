@@ -4,12 +4,12 @@
 //! keys, and the partition with most bytes is set aside, and the next, for all
 //! threads; the others stay in memory and are joined as if nothing had happened.
 
-use super::Join;
 use super::keys::{hashes, kinds};
 use crate::Result;
 use crate::expression::Expression;
 use crate::memory::{LEAST, Reservation, Space};
 use crate::partition::{PARTS, PartWriter, parted};
+use crate::plan::Join;
 use crate::spill::Page;
 use crate::vector::{Batch, Kind, Values, Vector};
 use arrow_array::cast::AsArray;

@@ -4,10 +4,10 @@
 //! its bits. The probe side looks texts up and gives no numbers, so that any number of
 //! threads can ask at once.
 
-use super::Join;
 use crate::interner::{Interner, hash_of};
 use crate::kernels::hash_key;
 use crate::keys::Keys;
+use crate::plan::Join;
 use crate::threads::on_items;
 use crate::vector::{Kind, Values, Vector, same_array};
 use crate::{Error, Result};

@@ -2,12 +2,12 @@
 //! build side, and partitions that were set aside (P6).
 
 use super::build::{Aside, partitions};
-use super::{Join, JoinTable, Probe};
+use super::{JoinTable, Probe};
 use crate::Result;
 use crate::expression::Expression;
 use crate::memory::{LEAST, Space};
 use crate::partition::{LEVELS, PARTS, PartWriter};
-use crate::plan::Metrics;
+use crate::plan::{Join, Metrics};
 use crate::spill::Page;
 use crate::vector::Batch;
 use parking_lot::Mutex;

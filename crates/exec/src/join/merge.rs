@@ -4,7 +4,6 @@
 //! passed over by exponential search (Bentley and Yao, "An Almost Optimal Algorithm for
 //! Unbounded Searching", 1976).
 
-use super::Join;
 use super::chains::Chains;
 use super::keys::{Words, kinds};
 use super::table::places;
@@ -12,6 +11,7 @@ use crate::Result;
 use crate::expression::Expression;
 use crate::kernels::is_ascending;
 use crate::memory::Reservation;
+use crate::plan::Join;
 use crate::vector::{Batch, Kind, Values};
 use arrow_buffer::ScalarBuffer;
 use parking_lot::Mutex;

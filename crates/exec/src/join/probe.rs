@@ -1,8 +1,9 @@
 //! The side of a join that asks.
 
 use super::build::Contents;
-use super::{Join, JoinKind, JoinTable, Waiting};
+use super::{JoinTable, Waiting};
 use crate::memory::Space;
+use crate::plan::{Join, JoinKind};
 use crate::vector::{Batch, NO_ROW, Values, Vector, positions};
 use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};

@@ -1,6 +1,5 @@
 //! The side of a join that is kept.
 
-use super::Join;
 use super::chains::{Chains, entry};
 use super::fill::ALONE;
 use super::keys::{JoinKeys, Words};
@@ -8,6 +7,7 @@ use super::merge::{Sorted, in_order, merge};
 use crate::Result;
 use crate::kernels::{bounds, hash_key};
 use crate::memory::Reservation;
+use crate::plan::Join;
 use crate::threads::on_items;
 use crate::vector::{Batch, Values, Vector, concat};
 use arrow_buffer::ScalarBuffer;

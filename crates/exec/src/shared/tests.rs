@@ -1,7 +1,5 @@
-use crate::join::JoinKind;
 use crate::limit::Limit;
-use crate::plan::{Node, Plan};
-use crate::ranges::Ranges;
+use crate::plan::{JoinKind, Node, Plan, Ranges};
 use crate::ranges::tests::plans::*;
 use crate::testing::{ALONE, How, rows};
 use crate::{Error, pipeline};

@@ -5,8 +5,9 @@
 //! first. No key is the beginning of another: text ends with two zeros, and a zero within
 //! it is followed by 255.
 
-use super::{SortKey, mismatch, ordinal};
+use super::{mismatch, ordinal};
 use crate::Result;
+use crate::plan::SortKey;
 use crate::vector::{Kind, Values, Vector};
 use arrow_array::cast::AsArray;
 use std::ops::Range;

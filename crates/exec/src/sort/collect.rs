@@ -1,12 +1,12 @@
 //! What a thread keeps of the rows that come: all, or those that may be among the first.
 
-use super::Sorting;
 use super::cut::Cut;
 use super::order::Order;
 use super::runs::{Run, write};
 use crate::Result;
 use crate::expression::Expression;
 use crate::memory::{LEAST, Reservation, Space};
+use crate::plan::Sorting;
 use crate::vector::{Batch, Vector, concat};
 use freestone_storage::ValueTest;
 use std::sync::Arc;

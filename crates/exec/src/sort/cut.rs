@@ -2,10 +2,10 @@
 //! the scan below tests values with before it reads other columns.
 
 use super::bytes::ByteKeys;
-use super::{SortKey, Sorting};
 use crate::Result;
 use crate::expression::{Constant, Expression};
 use crate::kernels::Comparison;
+use crate::plan::{SortKey, Sorting};
 use crate::vector::{Batch, Values, Vector, positions};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};

@@ -3,10 +3,10 @@
 //! Each thread sorts a chunk of the rows. What they have is cut by sampled keys into parts
 //! that come one after the other; a part is merged when its rows are wanted.
 
-use super::SortKey;
 use super::bytes::ByteKeys;
 use super::words::{Word, Words, bits_of};
 use crate::Result;
+use crate::plan::SortKey;
 use crate::threads::{on_items, on_threads};
 use crate::vector::{BATCH_ROWS, Vector};
 use std::cmp::Ordering;

@@ -1,9 +1,9 @@
 use super::bytes::ByteKeys;
 use super::order::Order;
-use super::{SortKey, Sorting, ordinal};
+use super::ordinal;
 use crate::Error;
 use crate::expression::{Arithmetic, Constant, Expression};
-use crate::plan::{Node, Plan};
+use crate::plan::{Node, Plan, SortKey, Sorting};
 use crate::testing::{ALONE, How, batches, columns, table};
 use crate::vector::Vector;
 use arrow_array::cast::AsArray;

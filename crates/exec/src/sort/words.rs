@@ -3,9 +3,10 @@
 //! What a key is over the least of its column takes as many bits as the greatest needs;
 //! NULL is one number more. Texts of a dictionary are numbered in their order.
 
-use super::{SortKey, mismatch, ordinal};
+use super::{mismatch, ordinal};
 use crate::Result;
 use crate::kernels::bounds;
+use crate::plan::SortKey;
 use crate::vector::{Kind, Values, Vector};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};

@@ -1,12 +1,12 @@
 //! The input of windows. Each thread keeps its rows in memory, or spills them by the hash of
 //! their partition.
 
-use super::Windowing;
 use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
 use crate::memory::{LEAST, Reservation, Space};
 use crate::partition::{PARTS, PartWriter, parted};
+use crate::plan::Windowing;
 use crate::sort::{self, Sorter};
 use crate::spill::Page;
 use crate::vector::{Batch, Kind, Vector};

@@ -2,8 +2,7 @@
 
 use super::aggregate::aggregate;
 use super::frames::{Frames, ranges};
-use super::{Shift, WindowCall, WindowFunction};
-use crate::sort::SortKey;
+use crate::plan::{Shift, SortKey, WindowCall, WindowFunction};
 use crate::vector::{Batch, NO_ROW, Values, Vector, concat};
 use crate::{Error, Result};
 use arrow_buffer::{BooleanBuffer, NullBuffer};

@@ -2,7 +2,7 @@
 
 use super::compute::Piece;
 use super::values::compare;
-use super::{Exclude, Frame, FrameBound, FrameUnit};
+use crate::plan::{Exclude, Frame, FrameBound, FrameUnit};
 use crate::vector::Vector;
 use crate::{Error, Result};
 use std::cmp::Ordering;

@@ -1,10 +1,11 @@
 //! Windows against a plain evaluation, frame by frame.
 
-use super::{Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, Windowing};
 use crate::aggregate::Function;
 use crate::expression::Expression;
-use crate::plan::{Node, Plan};
-use crate::sort::{SortKey, Sorting};
+use crate::plan::{
+    Exclude, Frame, FrameBound, FrameUnit, Node, Plan, Shift, SortKey, Sorting, WindowCall,
+    WindowFunction, Windowing,
+};
 use crate::testing::{ALONE, How, batches, table};
 use crate::vector::{Values, Vector};
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
-use super::super::JoinKind;
 use super::super::tests::model::{join, nothing};
 use super::{JoinKeys, hashes};
 use crate::expression::Expression;
+use crate::plan::JoinKind;
 use crate::threads::on_threads;
 use crate::vector::{Kind, Values, Vector};
 use arrow_array::{

@@ -1,10 +1,9 @@
-use super::super::JoinKind;
 use super::super::fill::ALONE;
 use super::super::tests::model::{join, nothing, space};
 use super::{Finder, JoinTable, is_in_order};
 use crate::expression::Expression;
 use crate::memory::Space;
-use crate::plan::Plan;
+use crate::plan::{JoinKind, Plan};
 use crate::threads::on_threads;
 use crate::vector::{Batch, Values, Vector};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringViewArray};

@@ -2,13 +2,12 @@
 
 pub(crate) mod model;
 
-use super::{Join, JoinKind};
 use crate::Error;
 use crate::context::{Context, Counters};
 use crate::expression::{Constant, Expression};
 use crate::kernels::Comparison;
 use crate::pipeline::{Run, run};
-use crate::plan::{Node, Plan};
+use crate::plan::{Join, JoinKind, Node, Plan};
 use crate::shared::SharedPlans;
 use crate::step::Step;
 use crate::vector::{Batch, Values};

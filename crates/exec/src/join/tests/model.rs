@@ -1,10 +1,9 @@
 //! Tables of random rows, and what a join of two of them should give.
 
-use super::super::{Join, JoinKind};
 use crate::expression::Expression;
 use crate::kernels::hash;
 use crate::memory::{Memory, Space};
-use crate::plan::{Node, Plan, Table};
+use crate::plan::{Join, JoinKind, Node, Plan, Table};
 use arrow_array::{
     ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringViewArray,
 };

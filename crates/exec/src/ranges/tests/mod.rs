@@ -1,11 +1,9 @@
 pub(crate) mod plans;
 
-use super::Ranges;
 use crate::expression::Expression;
-use crate::join::JoinKind;
 use crate::limit::Limit;
 use crate::pipeline::{Run, run};
-use crate::plan::{Node, Plan};
+use crate::plan::{JoinKind, Node, Plan, Ranges};
 use crate::testing::{ALONE, How, rows, space};
 use crate::{Error, Result};
 use freestone_storage::ColumnType;

@@ -2,11 +2,9 @@
 
 use crate::aggregate::{Aggregate, Function, Grouping, Lead};
 use crate::expression::{Constant, Expression};
-use crate::join::{Join, JoinKind};
 use crate::kernels::Comparison;
 use crate::kernels::hash;
-use crate::plan::{Metrics, Node, Plan};
-use crate::sort::{SortKey, Sorting};
+use crate::plan::{Join, JoinKind, Metrics, Node, Plan, SortKey, Sorting};
 use crate::testing::{How, table_with_delta};
 use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int32Array, Int64Array};
 use arrow_schema::DataType;

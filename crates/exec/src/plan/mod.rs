@@ -1,15 +1,23 @@
 //! Plans: trees of operators.
 
+mod join;
+mod ranges;
+mod sort;
+mod window;
+
+pub use join::{Join, JoinKind};
+pub use ranges::Ranges;
+pub use sort::{SortKey, Sorting};
+pub use window::{
+    Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, Windowing,
+};
+
 use crate::Result;
 use crate::aggregate::Grouping;
 use crate::expression::Expression;
-use crate::join::Join;
 use crate::limit::Limit;
-use crate::ranges::Ranges;
-use crate::sort::Sorting;
 use crate::spill::Page;
 use crate::vector::Batch;
-use crate::window::Windowing;
 use arrow_schema::DataType;
 use freestone_storage::{Predicate, ReadView, ScanMetrics};
 use parking_lot::Mutex;
