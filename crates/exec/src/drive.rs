@@ -11,7 +11,6 @@ use crate::vector::Selected;
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Where rows come from, and what they pass.
 pub(crate) struct Pipeline<'a> {
@@ -54,31 +53,9 @@ pub(crate) struct Target<'t, S> {
 }
 
 impl Context<'_> {
-    /// Sends all rows of a pipeline to as many sinks as there are threads: first those
-    /// of the source, then what joins have left, one after the other.
-    pub(crate) fn drive<S: Send>(
-        &self,
-        pipeline: &Pipeline<'_>,
-        workers: Workers,
-        make: impl Fn() -> Result<S>,
-        push: impl Fn(&mut S, Selected) -> Result<()> + Sync,
-    ) -> Result<Vec<S>> {
-        let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
-        let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
-            true => self.threads,
-            false => pipeline.source.threads(self.threads),
-        };
-        let sinks = (0..threads.max(1)).map(|_| make());
-        let sinks = sinks.collect::<Result<_>>()?;
-        let target = Target {
-            push: &push,
-            is_full: &|| false,
-        };
-        self.fill(pipeline, workers, sinks, &target)
-    }
-
-    /// Does that with sinks that are there.
-    pub(crate) fn fill<S: Send>(
+    /// Sends the rows of a source, which are not those of plans, through the steps of a
+    /// pipeline to some sinks, each on a thread of its own.
+    pub(crate) fn fill_of_source<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
         workers: Workers,
@@ -86,26 +63,32 @@ impl Context<'_> {
         target: &Target<'_, S>,
     ) -> Result<Vec<S>> {
         let steps = &pipeline.steps;
+        let is_full = || (target.is_full)() || pipeline.is_full(0);
+        self.phase(sinks, workers, |sink, goes_on| {
+            let mut worker = pipeline.source.worker(pipeline.selects);
+            while !is_full()
+                && let Some(rows) = worker.next(self)?
+            {
+                goes_on()?;
+                let outcome =
+                    worker.in_turn(|| flow(steps, rows, &mut |rows| (target.push)(sink, rows)));
+                self.ended(outcome, &is_full)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends what joins have left, one after the other, through the steps behind them.
+    pub(crate) fn fill_of_joins<S: Send>(
+        &self,
+        pipeline: &Pipeline<'_>,
+        workers: Workers,
+        mut sinks: Vec<S>,
+        target: &Target<'_, S>,
+    ) -> Result<Vec<S>> {
+        let steps = &pipeline.steps;
         let is_full = |from: usize| (target.is_full)() || pipeline.is_full(from);
         let ended = |from: usize, outcome| self.ended(outcome, &|| is_full(from));
-        let mut sinks = match &pipeline.source {
-            Source::Plans { .. } => self.fill_of_each(pipeline, workers, sinks, target)?,
-            Source::Ranges(ranges) => {
-                self.fill_of_ranges(ranges, pipeline, workers, sinks, target)?
-            }
-            source => self.phase(sinks, workers, |sink, goes_on| {
-                let mut worker = source.worker(pipeline.selects);
-                while !is_full(0)
-                    && let Some(rows) = worker.next(self)?
-                {
-                    goes_on()?;
-                    let outcome =
-                        worker.in_turn(|| flow(steps, rows, &mut |rows| (target.push)(sink, rows)));
-                    ended(0, outcome)?;
-                }
-                Ok(())
-            })?,
-        };
         for (at, (step, metrics)) in steps.iter().enumerate() {
             let Step::Probe(probe) = step else {
                 continue;
@@ -143,39 +126,6 @@ impl Context<'_> {
             Err(Error::Cancelled) if is_full() && !self.stop.load(Ordering::Relaxed) => Ok(()),
             outcome => outcome,
         }
-    }
-
-    /// Does that with the rows of each plan that the pipeline reads, one after the other.
-    fn fill_of_each<S: Send>(
-        &self,
-        pipeline: &Pipeline<'_>,
-        workers: Workers,
-        mut sinks: Vec<S>,
-        target: &Target<'_, S>,
-    ) -> Result<Vec<S>> {
-        let Source::Plans {
-            plans,
-            filters,
-            metrics,
-        } = &pipeline.source
-        else {
-            return Ok(sinks);
-        };
-        let target = Target {
-            push: &|sink: &mut S, rows: Selected| {
-                metrics.add(rows.rows(), Instant::now());
-                flow(&pipeline.steps, rows, &mut |rows| (target.push)(sink, rows))
-            },
-            is_full: &|| (target.is_full)() || pipeline.is_full(0),
-        };
-        for plan in *plans {
-            if (target.is_full)() {
-                break;
-            }
-            let input = self.open(plan, filters)?;
-            sinks = self.fill(&input, workers, sinks, &target)?;
-        }
-        Ok(sinks)
     }
 
     /// Does some work with each sink, on a thread of its own; the work asks now and then

@@ -34,11 +34,12 @@ pub mod vector;
 mod window;
 
 pub use aggregate::{Aggregate, Function, Grouping, Lead};
+pub use context::Run;
 pub use error::{Error, Result};
 pub use kernels::Comparison;
 pub use limit::Limit;
 pub use memory::{Memory, Space};
-pub use pipeline::{Run, run};
+pub use pipeline::run;
 pub use plan::{
     Exclude, Feed, Frame, FrameBound, FrameUnit, Join, JoinKind, Node, Plan, Ranges, Shift,
     SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,

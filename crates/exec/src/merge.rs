@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::memory::{LEAST, Reservation, Space};
 use crate::partition::{LEVELS, PARTS};
 use crate::plan::Metrics;
-use crate::source::Source;
 use crate::spill::Page;
 use crate::threads::on_threads;
 use crate::vector::{Batch, Selected};
@@ -29,6 +28,14 @@ pub(crate) struct GroupPart {
     /// The bits that tell them apart.
     level: u32,
     pages: Vec<Page>,
+}
+
+/// The groups of all threads.
+pub(crate) enum Merged {
+    /// In memory, and the memory that they take.
+    Here(Vec<Batch>, Reservation),
+    /// Set aside.
+    Aside(Vec<GroupPart>),
 }
 
 impl<'a> Gatherer<'a> {
@@ -75,13 +82,13 @@ fn write_parts(
 }
 
 impl Context<'_> {
-    /// The groups of all threads, as a source of rows.
-    pub(crate) fn merge<'a>(
+    /// Merges the groups of all threads, those in memory at once.
+    pub(crate) fn merge(
         &self,
-        mut all: Vec<Gatherer<'a>>,
-        grouping: &'a Grouping,
-        metrics: &'a Metrics,
-    ) -> Result<Source<'a>> {
+        mut all: Vec<Gatherer<'_>>,
+        grouping: &Grouping,
+        metrics: &Metrics,
+    ) -> Result<Merged> {
         let start = Instant::now();
         let mut held = self.space.reservation();
         let bytes = all.iter().map(|one| one.table.bytes()).sum();
@@ -97,7 +104,7 @@ impl Context<'_> {
             let (tables, _held): (Vec<_>, Vec<_>) = tables;
             let batches = self.merge_in_memory(tables, grouping)?;
             metrics.add(batches.iter().map(|batch| batch.rows).sum(), start);
-            return Ok(Source::of(batches, held));
+            return Ok(Merged::Here(batches, held));
         }
         drop(held);
         for one in &mut all {
@@ -110,7 +117,7 @@ impl Context<'_> {
         let parts: Vec<GroupPart> = parts.filter(|part| !part.pages.is_empty()).collect();
         metrics.set_aside(parts.iter().flat_map(|part| &part.pages));
         metrics.add(0, start);
-        Ok(Source::Groups(Mutex::new(parts), grouping, metrics))
+        Ok(Merged::Aside(parts))
     }
 
     fn merge_in_memory(

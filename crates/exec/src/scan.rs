@@ -5,13 +5,11 @@
 
 use crate::Result;
 use crate::context::Context;
-use crate::drive::Pipeline;
 use crate::expression::Expression;
 use crate::join::KeyTest;
 use crate::plan::{Metrics, Table};
-use crate::source::Source;
 use crate::vector::BATCH_ROWS;
-use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Value, ValueTest};
+use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value, ValueTest};
 use std::sync::Arc;
 
 /// What is asked of a column of the plan below.
@@ -30,13 +28,13 @@ pub(crate) enum Test {
 }
 
 impl Context<'_> {
-    /// The rows of a table, those of the range that is computed.
-    pub(crate) fn scan<'a>(
+    /// A scan of the rows of a table, those of the range that is computed.
+    pub(crate) fn scan(
         &self,
-        table: &'a Table,
-        metrics: &'a Metrics,
+        table: &Table,
+        metrics: &Metrics,
         filters: &[Filter],
-    ) -> Result<Pipeline<'a>> {
+    ) -> Result<Arc<Scan>> {
         let counters = self.counters.begin(table);
         let scan = table.table.scan(&ScanRequest {
             projection: table.projection.clone(),
@@ -77,7 +75,7 @@ impl Context<'_> {
         }
         self.counters.watch(table, &scan);
         *metrics.scan.lock() = Some(counters);
-        Ok(Pipeline::of(Source::Scan(scan, metrics)))
+        Ok(scan)
     }
 
     /// Which rows of a table are wanted.

@@ -1,7 +1,8 @@
 //! What tests run plans over: tables in memory, and memory that ends.
 
+use crate::context::Run;
 use crate::memory::{Memory, Space};
-use crate::pipeline::{Run, run};
+use crate::pipeline::run;
 use crate::plan::{Node, Plan, Table};
 use crate::vector::{Batch, Values, Vector, concat};
 use crate::{Error, Result};

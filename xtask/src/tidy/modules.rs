@@ -93,7 +93,20 @@ const EXEC: &[&str] = &[
     "aggregate",
     "threads",
     "limit",
-    "testing step sort window ranges merge source scan shared join plan drive pipeline context",
+    "plan",
+    "shared",
+    "context",
+    "sort",
+    "window",
+    "join",
+    "scan",
+    "merge",
+    "ranges",
+    "source",
+    "step",
+    "drive",
+    "pipeline",
+    "testing",
 ];
 
 const MODEL: &[&str] = &[

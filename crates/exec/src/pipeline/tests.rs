@@ -1,5 +1,6 @@
-use super::{Run, run};
+use super::run;
 use crate::Error;
+use crate::context::Run;
 use crate::expression::Constant;
 use crate::expression::Expression;
 use crate::kernels::Comparison;

@@ -3,10 +3,10 @@
 pub(crate) mod model;
 
 use crate::Error;
-use crate::context::{Context, Counters};
+use crate::context::{Context, Counters, Run};
 use crate::expression::{Constant, Expression};
 use crate::kernels::Comparison;
-use crate::pipeline::{Run, run};
+use crate::pipeline::run;
 use crate::plan::{Join, JoinKind, Node, Plan};
 use crate::shared::SharedPlans;
 use crate::step::Step;

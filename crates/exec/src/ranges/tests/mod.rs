@@ -1,8 +1,9 @@
 pub(crate) mod plans;
 
+use crate::context::Run;
 use crate::expression::Expression;
 use crate::limit::Limit;
-use crate::pipeline::{Run, run};
+use crate::pipeline::run;
 use crate::plan::{JoinKind, Node, Plan, Ranges};
 use crate::testing::{ALONE, How, rows, space};
 use crate::{Error, Result};

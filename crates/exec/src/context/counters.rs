@@ -1,78 +1,11 @@
-//! What operators know of the run that they are part of.
+//! Counting of scans.
 
-use crate::memory::Space;
-use crate::pipeline::Run;
-use crate::plan::{Metrics, Node, Plan, Table};
-use crate::ranges::Bounds;
-use crate::shared::SharedPlans;
-use freestone_storage::{Scan, ScanMetrics, Snapshot};
+use crate::plan::{Node, Plan, Table};
+use freestone_storage::{Scan, ScanMetrics};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A run, or the part of one that computes a range.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'r> {
-    pub threads: usize,
-    pub batch_rows: usize,
-    pub stop: &'r AtomicBool,
-    /// Whether whoever waits for this part of the run has no use for it any more.
-    pub is_unwanted: &'r (dyn Fn() -> bool + Sync),
-    pub space: &'r Space,
-    /// See [`Run::moment`].
-    pub moment: Option<&'r Snapshot>,
-    pub counters: &'r Counters<'r>,
-    /// The rows of shared plans, of this range if there is one.
-    pub shared: &'r SharedPlans,
-    /// The range that is computed, if not all.
-    pub bounds: Option<&'r Bounds<'r>>,
-}
-
-impl<'r> Context<'r> {
-    /// That of a whole run.
-    pub fn of(
-        run: &'r Run<'_>,
-        counters: &'r Counters<'r>,
-        shared: &'r SharedPlans,
-    ) -> Context<'r> {
-        Context {
-            threads: run.threads,
-            batch_rows: run.batch_rows,
-            stop: run.stop,
-            is_unwanted: &|| false,
-            space: &run.space,
-            moment: run.moment.as_ref(),
-            counters,
-            shared,
-            bounds: None,
-        }
-    }
-
-    /// Notes how much memory an operator has held.
-    pub fn held(&self, metrics: &Metrics, bytes: usize) {
-        let more = match self.bounds {
-            None => bytes,
-            Some(bounds) => bounds.most.raise(metrics, bytes),
-        };
-        metrics.held(more);
-    }
-}
-
-/// The most memory that each operator has held for one of the ranges of a thread.
-#[derive(Debug, Default)]
-pub(crate) struct Most(Mutex<HashMap<usize, usize>>);
-
-impl Most {
-    /// Takes note of a range; how much more it is than the ranges before.
-    fn raise(&self, metrics: &Metrics, bytes: usize) -> usize {
-        let mut most = self.0.lock();
-        let most = most.entry(std::ptr::from_ref(metrics).addr()).or_default();
-        let more = bytes.saturating_sub(*most);
-        *most += more;
-        more
-    }
-}
+use std::sync::atomic::Ordering;
 
 /// What the scans of a run count, for each table of its plan together.
 pub(crate) struct Counters<'r> {

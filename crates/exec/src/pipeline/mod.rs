@@ -1,43 +1,26 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
+mod fill;
+mod join;
+mod shared;
+
 use crate::Result;
-use crate::context::{Context, Counters};
+use crate::context::{Context, Counters, Run};
 use crate::drive::Pipeline;
-use crate::expression::Expression;
-use crate::join::{BuildRows, Builder, Built, JoinTable, KeyTest, Probe, Waiting};
 use crate::limit::Limiter;
-use crate::memory::Space;
-use crate::merge::Gatherer;
-use crate::plan::{Join, JoinKind, Metrics, Node, Plan, Windowing};
+use crate::merge::{Gatherer, Merged};
+use crate::plan::{Metrics, Node, Plan, Windowing};
+use crate::ranges::PlanRanges;
 use crate::scan::{Filter, Test, by_keys, through};
 use crate::shared::SharedPlans;
 use crate::sort::Sorter;
 use crate::source::Source;
 use crate::step::Step;
 use crate::threads::Workers;
-use crate::vector::{Batch, Values};
+use crate::vector::Batch;
 use crate::window::Collector;
-use freestone_storage::{Scan, Snapshot};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use parking_lot::Mutex;
 use std::time::Instant;
-
-/// How a plan is run.
-pub struct Run<'a> {
-    /// Threads that take part.
-    pub threads: usize,
-    /// Most rows of a batch that a scan gives; 0 for what is best.
-    pub batch_rows: usize,
-    /// Set by whoever does not want the result any more.
-    pub stop: &'a AtomicBool,
-    /// Told of every scan before it begins; where a table is scanned range by range, only of
-    /// the first, with which all others count together.
-    pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
-    /// The memory it may use.
-    pub space: Space,
-    /// What readers see, where that is not the moment that the plan was made for.
-    pub moment: Option<Snapshot>,
-}
 
 /// Runs a plan and gives its rows to `out`, from several threads; those of a plan that
 /// [is ordered](Plan::is_ordered) one batch after the other, in order.
@@ -58,7 +41,10 @@ impl Context<'_> {
     /// Does everything that must be done before the rows of a plan can flow.
     pub(crate) fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
         match &plan.node {
-            Node::Table(table) => self.scan(table, &plan.metrics, filters),
+            Node::Table(table) => {
+                let scan = self.scan(table, &plan.metrics, filters)?;
+                Ok(Pipeline::of(Source::Scan(scan, &plan.metrics)))
+            }
             Node::Feed(feed) => Ok(Pipeline::of(Source::Feed(feed.as_ref(), &plan.metrics))),
             Node::Filter(input, condition) => {
                 let mut pipeline = self.open(input, filters)?;
@@ -95,7 +81,13 @@ impl Context<'_> {
                     },
                 )?;
                 drop(pipeline);
-                Ok(Pipeline::of(self.merge(tables, grouping, &plan.metrics)?))
+                let source = match self.merge(tables, grouping, &plan.metrics)? {
+                    Merged::Here(batches, held) => Source::of(batches, held),
+                    Merged::Aside(parts) => {
+                        Source::Groups(Mutex::new(parts), grouping, &plan.metrics)
+                    }
+                };
+                Ok(Pipeline::of(source))
             }
             Node::Join(join) => self.join(join, &plan.metrics, filters),
             Node::Sort(input, sorting) => {
@@ -137,7 +129,14 @@ impl Context<'_> {
                 filters: filters.to_vec(),
                 metrics: &plan.metrics,
             })),
-            Node::Ranges(input, ranges) => self.ranges(input, ranges, &plan.metrics, filters),
+            Node::Ranges(input, ranges) => {
+                let ranges = PlanRanges::new(input, ranges, &plan.metrics, filters)?;
+                // Within a range, whoever began the outermost has announced all.
+                if self.bounds.is_none() {
+                    self.counters.announce(input, ranges.count() as u64);
+                }
+                Ok(Pipeline::of(Source::Ranges(ranges)))
+            }
             Node::Shared(input) => self.shared(input, &plan.metrics, filters),
         }
     }
@@ -178,87 +177,6 @@ impl Context<'_> {
         Ok(Pipeline::of(Source::Windows(
             self.windows(collector, rows, metrics)?,
         )))
-    }
-
-    fn join<'a>(
-        &'a self,
-        join: &'a Join,
-        metrics: &'a Metrics,
-        filters: &[Filter],
-    ) -> Result<Pipeline<'a>> {
-        join.check()?;
-        let width = join.probe.types.len();
-        let pairs = join.kind.gives_pairs();
-        // A partner is missed where rows come without one, and NULL may be among the first.
-        let filters = match join.kind {
-            JoinKind::Inner => filters.to_vec(),
-            _ => by_keys(filters),
-        };
-        let (to_probe, to_build): (Vec<Filter>, Vec<Filter>) = match pairs {
-            true => filters
-                .into_iter()
-                .partition(|filter| filter.column < width),
-            false if join.kind.gives_build_rows() => (Vec::new(), filters),
-            false => (filters, Vec::new()),
-        };
-        let to_build: Vec<Filter> = to_build
-            .into_iter()
-            .filter(|_| join.kind.may_skip_build() || !pairs)
-            .map(|filter| Filter {
-                column: filter.column - if pairs { width } else { 0 },
-                test: filter.test,
-            })
-            .collect();
-        let built = self.build(join, &to_build)?;
-        let start = Instant::now();
-        // No row has a partner: those of the other side are not asked for.
-        let is_empty = built.aside.is_none() && built.batches.iter().all(|batch| batch.rows == 0);
-        if is_empty && join.kind.may_skip_probe() {
-            return Ok(Pipeline::of(Source::of(Vec::new(), built.held)));
-        }
-        let (table, keys) = JoinTable::new(join, &built.batches, built.held, self.threads)?;
-        drop(built.batches);
-        self.held(metrics, table.held());
-        let mut to_probe = to_probe;
-        // What was set aside is not among the keys.
-        let all_here = built.aside.is_none();
-        if all_here && join.kind.may_skip_probe() && !join.null_equal {
-            for ((_, of_probe, _), key) in join.keys.iter().zip(&keys) {
-                if let (Expression::Column(column), Values::Int(values)) = (of_probe, &key.values) {
-                    to_probe.push(Filter {
-                        column: *column,
-                        test: Test::Keys(Arc::new(KeyTest::new(values, self.threads))),
-                    });
-                }
-            }
-        }
-        drop(keys);
-        metrics.add(0, start);
-        let mut pipeline = self.open(&join.probe, &to_probe)?;
-        let probe = Probe {
-            join,
-            table: Arc::new(table),
-            waiting: built.aside.map(Waiting::new),
-            contents: built.contents,
-            space: self.space,
-            stop: self.stop,
-        };
-        pipeline.steps.push((Step::Probe(probe), metrics));
-        Ok(pipeline)
-    }
-
-    /// All rows of the build side of a join.
-    fn build(&self, join: &Join, filters: &[Filter]) -> Result<Built> {
-        let pipeline = self.open(&join.build, filters)?;
-        let builder = Builder::new(join);
-        let rows = self.drive(
-            &pipeline,
-            Workers::Pooled,
-            || Ok(builder.rows(self.space)),
-            |built: &mut BuildRows, rows| builder.push(built, rows.whole()?, self.space),
-        )?;
-        drop(pipeline);
-        builder.finish(rows, self.space)
     }
 }
 
