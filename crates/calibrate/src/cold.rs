@@ -2,12 +2,11 @@
 
 use crate::Result;
 use crate::columns::{Recipe, Values};
-use crate::disk::forget;
-use crate::drawn::TURNS;
+use crate::disk::forget_all;
 use crate::tables::{Plan, Sample};
+use crate::timer::TURNS;
 use freestone_model::ColdCosts;
 use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout};
-use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -112,16 +111,4 @@ fn added(plan: &Plan<'_>, apart: usize, directory: &Path) -> Result<Added> {
         parts: read.len() as f64,
         bytes: sample.tuple_bytes * plan.rows as f64,
     })
-}
-
-/// Has the system forget all files of a directory.
-pub(crate) fn forget_all(directory: &Path) -> Result<()> {
-    for entry in std::fs::read_dir(directory)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => forget_all(&path)?,
-            false => forget(&File::open(&path)?)?,
-        }
-    }
-    Ok(())
 }

@@ -102,7 +102,7 @@ fn median(pass: &mut dyn FnMut() -> Result<f64>) -> Result<f64> {
 }
 
 /// Has the system forget what it knows of a file, as far as it does.
-pub(crate) fn forget(file: &File) -> Result<()> {
+fn forget(file: &File) -> Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed).map_err(std::io::Error::from)?)
 }
 
@@ -114,6 +114,18 @@ pub fn is_in_memory(directory: &Path) -> Result<bool> {
     let found = statfs(directory).map_err(std::io::Error::from)?;
     // In range: the numbers of file systems have 32 bits.
     Ok(IN_MEMORY.contains(&(found.f_type as u64 & 0xffff_ffff)))
+}
+
+/// Has the system forget all files of a directory.
+pub(crate) fn forget_all(directory: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => forget_all(&path)?,
+            false => forget(&File::open(&path)?)?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

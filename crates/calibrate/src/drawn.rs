@@ -1,20 +1,15 @@
 //! Selections of all sorts, drawn and run on every layout.
 
-use crate::cold::forget_all;
 use crate::columns::{Recipe, Values, recipes};
-use crate::scans::name;
-use crate::tables::{Plan, Sample};
-use crate::timer::least;
+use crate::disk::forget_all;
+use crate::tables::{Plan, Sample, name};
+use crate::timer::{TURNS, least};
 use crate::{Random, Result};
 use freestone_model::{Costs, Machine, Selection};
 use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
 use std::path::Path;
 use std::time::Instant;
 use tempfile::TempDir;
-
-/// Turns of every query: as many when costs are corrected as when they are checked, since
-/// the least of more runs is less.
-pub(crate) const TURNS: usize = 5;
 
 /// A selection, and what it took.
 pub(crate) struct Measured {

@@ -3,7 +3,7 @@
 use crate::columns::{Recipe, recipes};
 use crate::meter::{Begun, FEW, Meter, filler, plan};
 use crate::refine::refined;
-use crate::tables::{Sample, selected};
+use crate::tables::{Sample, name, selected};
 use crate::{Result, cold, descent, hardware};
 use freestone_model::{
     Calibration, ColdCosts, ColumnCosts, Correction, Costs, Curve, FEW_COLUMNS, LayoutCosts,
@@ -71,14 +71,6 @@ pub fn calibration(
         stated: Some(stated),
         operators: BTreeMap::new(),
     })
-}
-
-/// The name by which the model knows a layout and a scanner.
-pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
-    match scanner {
-        ColumnScanner::Single => layout.to_string(),
-        ColumnScanner::Pipelined => format!("{layout} pipelined"),
-    }
 }
 
 fn layout_costs(

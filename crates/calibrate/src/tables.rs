@@ -17,6 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Values of the column that selects are below this.
 const SELECTORS: u64 = 1 << 20;
 
+/// The name by which the model knows a layout and a scanner.
+pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
+    match scanner {
+        ColumnScanner::Single => layout.to_string(),
+        ColumnScanner::Pipelined => format!("{layout} pipelined"),
+    }
+}
+
 /// Share of the rows that are selected if a share of the values is, and the first row of
 /// each zone.
 pub(crate) fn selected(share: f64) -> f64 {

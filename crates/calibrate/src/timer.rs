@@ -41,6 +41,10 @@ fn on_processor() -> Option<u64> {
 /// what others leave in the caches, does not count beside them.
 const AT_ONCE: f64 = 2e-3;
 
+/// Turns of every query: as many when costs are corrected as when they are checked, since
+/// the least of more runs is less.
+pub(crate) const TURNS: usize = 5;
+
 /// Seconds of processor of one run, of the cheapest of some series of runs.
 pub fn least(series: usize, mut run: impl FnMut()) -> f64 {
     let mut time = |runs: u32| {

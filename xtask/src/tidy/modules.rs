@@ -124,16 +124,8 @@ const MODEL: &[&str] = &[
 ];
 
 const CALIBRATE: &[&str] = &[
-    "random",
-    "columns",
-    "disk",
-    "tables",
-    "timer",
-    "descent",
-    "hardware",
-    "meter",
-    "refine scans cold drawn",
-    "check",
+    "random", "columns", "disk", "tables", "timer", "descent", "hardware", "meter", "cold",
+    "drawn", "refine", "scans", "check",
 ];
 
 const LAB: &[&str] = &[
