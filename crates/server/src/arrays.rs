@@ -8,8 +8,9 @@ use bytes::{BufMut, BytesMut};
 use freestone::{Arrays, Parameter, Result, Styles, said_of_element, said_of_elements};
 
 use crate::kinds::Oid;
-use crate::output::{Writer, binary};
-use crate::parameters;
+
+/// Writes the value of a row.
+pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + 'a>;
 
 fn put_quoted(element: &[u8], out: &mut BytesMut) {
     let special = |byte: &u8| b"{},\"\\".contains(byte) || byte.is_ascii_whitespace();
@@ -31,11 +32,12 @@ fn put_quoted(element: &[u8], out: &mut BytesMut) {
 }
 
 /// Writes lists in binary, lists of lists as arrays of more dimensions; `None` for other
-/// columns.
+/// columns. `binary` gives what writes the elements.
 pub(crate) fn as_binary<'a>(
     array: &'a dyn Array,
     said: Option<&str>,
     styles: &Styles,
+    binary: impl Fn(&'a dyn Array, Option<&str>, &Styles) -> Writer<'a>,
 ) -> Option<Writer<'a>> {
     let lists = array.as_list_opt::<i32>()?;
     let (mut elements, mut said) = (array, said.map(str::to_owned));
@@ -52,8 +54,13 @@ pub(crate) fn as_binary<'a>(
     }))
 }
 
-/// Writes arrays in binary: their bounds, then their elements.
-pub(crate) fn binary_of<'a>(arrays: Arrays<'a>, said: Option<&str>, styles: &Styles) -> Writer<'a> {
+/// Writes arrays in binary: their bounds, then their elements, with what `binary` gives.
+pub(crate) fn binary_of<'a>(
+    arrays: Arrays<'a>,
+    said: Option<&str>,
+    styles: &Styles,
+    binary: impl Fn(&'a dyn Array, Option<&str>, &Styles) -> Writer<'a>,
+) -> Writer<'a> {
     let elements: &'a dyn Array = arrays.values().as_ref();
     let said = said_of_element(said);
     let oid = Oid::said(said, elements.data_type());
@@ -128,11 +135,15 @@ const DIMENSIONS: usize = 6;
 /// The length and the lower bound of each dimension of an array.
 type Dimensions = Vec<(usize, i32)>;
 
-/// An array in binary as its text; `None` for bytes that are none.
+/// An array in binary as its text; `None` for bytes that are none. `binary` reads an
+/// element of a type.
 ///
 /// # Errors
 /// Those of its elements.
-pub(crate) fn read(bytes: &[u8]) -> Result<Option<Parameter>> {
+pub(crate) fn read(
+    bytes: &[u8],
+    binary: impl Fn(&[u8], Oid) -> Result<Option<Parameter>>,
+) -> Result<Option<Parameter>> {
     let mut rest = bytes;
     let Some((dimensions, oid)) = head(&mut rest) else {
         return Ok(None);
@@ -171,7 +182,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Option<Parameter>> {
                     return Ok(None);
                 };
                 rest = behind;
-                let element = parameters::binary(element, oid)?;
+                let element = binary(element, oid)?;
                 let Some(element) = element.as_ref().and_then(shown) else {
                     return Ok(None);
                 };
@@ -237,10 +248,12 @@ mod tests {
     use arrow::datatypes::{Field, Int32Type};
 
     use super::*;
+    use crate::output::binary;
+    use crate::parameters;
 
     fn written(array: &ArrayRef, row: usize) -> Vec<u8> {
         let mut out = BytesMut::new();
-        as_binary(array.as_ref(), None, &Styles::default()).unwrap()(row, &mut out);
+        as_binary(array.as_ref(), None, &Styles::default(), binary).unwrap()(row, &mut out);
         out.to_vec()
     }
 
@@ -268,9 +281,13 @@ mod tests {
         for (row, shown) in ["{1,NULL,-3}", "{}"].into_iter().enumerate() {
             let bytes = written(&list, row);
             let known = Parameter::Text(shown.to_owned());
-            assert_eq!(read(&bytes).unwrap(), Some(known));
+            assert_eq!(read(&bytes, parameters::binary).unwrap(), Some(known));
             for end in 0..bytes.len() {
-                assert_eq!(read(&bytes[..end]).unwrap(), None, "{end}");
+                assert_eq!(
+                    read(&bytes[..end], parameters::binary).unwrap(),
+                    None,
+                    "{end}"
+                );
             }
         }
     }
@@ -312,11 +329,19 @@ mod tests {
             ];
             let array = StructArray::from(columns.to_vec());
             let mut bytes = BytesMut::new();
-            binary(&array, Some("integer[]"), &Styles::default())(0, &mut bytes);
+            binary(&array, Some("integer[]"), &Styles::default(), binary)(0, &mut bytes);
             let known = Parameter::Text(expected.to_owned());
-            assert_eq!(read(&bytes).unwrap(), Some(known), "{expected}");
+            assert_eq!(
+                read(&bytes, parameters::binary).unwrap(),
+                Some(known),
+                "{expected}"
+            );
             for end in 0..bytes.len() {
-                assert_eq!(read(&bytes[..end]).unwrap(), None, "{expected} {end}");
+                assert_eq!(
+                    read(&bytes[..end], parameters::binary).unwrap(),
+                    None,
+                    "{expected} {end}"
+                );
             }
         }
     }
@@ -331,9 +356,9 @@ mod tests {
             for wrong in 0..=u8::MAX {
                 let mut bytes = bytes.clone();
                 bytes[at] = wrong;
-                let _ = read(&bytes);
+                let _ = read(&bytes, parameters::binary);
                 bytes.truncate(at + 1);
-                let _ = read(&bytes);
+                let _ = read(&bytes, parameters::binary);
             }
         }
     }

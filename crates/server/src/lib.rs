@@ -38,6 +38,7 @@ mod portal;
 mod ranges;
 mod request;
 mod simple;
+mod socket;
 mod startup;
 mod tls;
 mod told;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freestone::{Database, Error, Result};
-use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -19,6 +18,7 @@ use crate::log::Log;
 use crate::metrics;
 use crate::options::Options;
 use crate::places::{Places, Stranger, Strangers};
+use crate::socket::{at, bind, prepare};
 use crate::startup::Door;
 use crate::tls;
 use crate::watch::Watch;
@@ -27,10 +27,6 @@ use crate::watch::Watch;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Connections of strangers at a time, unless there are places for more clients.
 const STRANGERS: usize = 100;
-/// How often, and how many times, the system asks a silent client whether it is still there.
-const ALIVE: Duration = Duration::from_secs(60);
-const TIMES: u32 = 5;
-
 /// A server that listens.
 ///
 /// # Example
@@ -238,26 +234,4 @@ impl Client {
             _ => {}
         }
     }
-}
-
-/// Has the system send at once what is written, and find out when nobody is there any more.
-pub(crate) fn prepare(stream: &TcpStream) {
-    // A connection works without, too.
-    let _ = stream.set_nodelay(true);
-    let alive = TcpKeepalive::new().with_time(ALIVE).with_interval(ALIVE);
-    let _ = SockRef::from(stream).set_tcp_keepalive(&alive.with_retries(TIMES));
-}
-
-async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|error| {
-        let message = format!("cannot listen on {address}: {error}");
-        Error::new("58030", message).with_hint("choose another port, or stop who has it")
-    })
-}
-
-/// Where a socket listens.
-fn at(listener: &TcpListener) -> Result<SocketAddr> {
-    let address = listener.local_addr();
-    address.map_err(|error| Error::new("58030", format!("a socket has no address: {error}")))
 }

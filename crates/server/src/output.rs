@@ -17,7 +17,7 @@ use bytes::{BufMut, BytesMut};
 use freestone::{Arrays, Cells, Error, Inet, Result, Styles, element_type, money, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
-use crate::arrays;
+use crate::arrays::{self, Writer};
 use crate::kinds::Oid;
 use crate::numeric;
 use crate::ranges::{self, DAYS, MICROS};
@@ -82,8 +82,6 @@ pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescript
     });
     RowDescription::new(fields.collect())
 }
-
-pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + 'a>;
 
 /// The columns of a batch, ready to be written.
 pub(crate) struct Lines<'a> {
@@ -313,10 +311,10 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
             Box::new(move |row, out| out.put_u32(values.value(row) as u32))
         }
         (DataType::List(_), oid) if oid.is_array() => {
-            arrays::as_binary(array, said, styles).unwrap_or_else(|| Box::new(|_, _| {}))
+            arrays::as_binary(array, said, styles, binary).unwrap_or_else(|| Box::new(|_, _| {}))
         }
         (DataType::Struct(_), _) => match Arrays::read(array) {
-            Some(of) => arrays::binary_of(of, said, styles),
+            Some(of) => arrays::binary_of(of, said, styles, binary),
             None => record(array, styles),
         },
         _ => binary_of_kind(array),

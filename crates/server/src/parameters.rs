@@ -151,7 +151,7 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
             _ => None,
         },
         oid if ranges::is_range(oid) => ranges::read(bytes, oid, &binary)?,
-        oid if oid.is_array() => arrays::read(bytes)?,
+        oid if oid.is_array() => arrays::read(bytes, binary)?,
         _ => string(),
     })
 }

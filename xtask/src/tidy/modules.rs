@@ -154,7 +154,9 @@ const SERVER: &[&str] = &[
     "kinds",
     "numeric",
     "ranges",
-    "parameters output arrays",
+    "arrays",
+    "output",
+    "parameters",
     "users",
     "cancel",
     "door",
@@ -176,7 +178,9 @@ const SERVER: &[&str] = &[
     "copy",
     "extended",
     "tls",
-    "listener flight",
+    "socket",
+    "flight",
+    "listener",
     "simple",
 ];
 

@@ -22,9 +22,9 @@ use super::clients::{Clients, Link};
 use super::prepared::Statements;
 use super::service::Service;
 use super::work::{IDLE, Transactions};
-use crate::listener::prepare;
 use crate::options::Options;
 use crate::places::{Stranger, Strangers};
+use crate::socket::prepare;
 use crate::startup::Door;
 
 /// Bytes of a message that a client may send: its batches are no larger.
