@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use arrow::datatypes::SchemaRef;
-use freestone::{Error, Frame, Outcome, Parameter, Prepared, Result, Session, SessionOptions};
+use freestone::{Error, Frame, Outcome, Parameter, Session, SessionOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -14,77 +14,30 @@ use crate::exchange;
 use crate::failure::{closed, raised};
 use crate::many::run_all;
 use crate::open::Held;
-use crate::rows::{Rows, Source};
+use crate::rows::{Rows, Source, closed_result};
+use crate::session::{Known, Opened, locked};
 use crate::values::{Given, parameters};
-use crate::waiting::{Interrupts, runtime, wait};
+use crate::waiting::{runtime, wait};
 
-/// Statements that a connection remembers, and the longest text of one.
-const KNOWN: usize = 256;
-const LONG: usize = 16 << 10;
-
-/// A session and what belongs to it.
-pub struct Opened {
-    session: Session,
-    held: Held,
-    /// Requests to stop.
-    pub interrupts: Interrupts,
-    known: Mutex<HashMap<String, Vec<Arc<Known>>>>,
+/// A session of a database, below `freestone.Connection`.
+#[pyclass(frozen, module = "freestone")]
+pub struct Connection {
+    /// Nothing once it is closed.
+    opened: Mutex<Option<Arc<Opened>>>,
+    /// Its results, which are closed with it.
     results: Mutex<Vec<Weak<Mutex<Source>>>>,
 }
 
-/// A statement that was prepared.
-pub struct Known {
-    pub prepared: Prepared,
-    /// The types that its parameters were given.
-    types: Vec<Option<&'static str>>,
-    /// Tables that it names.
-    tables: Vec<String>,
-}
-
-impl Opened {
-    fn new(held: Held, options: SessionOptions) -> Result<Self> {
-        let database = held.database();
-        let database = database.ok_or_else(|| Error::new("08003", "the database is closed"))?;
-        Ok(Self {
-            session: database.session_with(options),
-            held,
-            interrupts: Interrupts::default(),
-            known: Mutex::default(),
+impl Connection {
+    fn of(opened: Opened) -> Self {
+        Self {
+            opened: Mutex::new(Some(Arc::new(opened))),
             results: Mutex::default(),
-        })
+        }
     }
 
-    /// Its session.
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// The one statement of a text, prepared; `None` for a text of none or several.
-    fn prepared(&self, sql: &str, types: Vec<Option<&'static str>>) -> Result<Option<Arc<Known>>> {
-        let alike = |known: &&Arc<Known>| known.types == types;
-        if let Some(found) = locked(&self.known).get(sql)
-            && let Some(known) = found.iter().find(alike)
-        {
-            return Ok(Some(Arc::clone(known)));
-        }
-        let mut statements = self.session.parse(sql)?;
-        let (Some(statement), true) = (statements.pop(), statements.is_empty()) else {
-            return Ok(None);
-        };
-        let known = Arc::new(Known {
-            tables: statement.tables(),
-            prepared: Prepared::new(statement)?.with_types(&types)?,
-            types,
-        });
-        if sql.len() <= LONG {
-            let mut all = locked(&self.known);
-            if all.len() >= KNOWN {
-                all.clear();
-            }
-            let alike = all.entry(sql.to_owned()).or_default();
-            alike.push(Arc::clone(&known));
-        }
-        Ok(Some(known))
+    fn opened(&self, py: Python<'_>) -> PyResult<Arc<Opened>> {
+        locked(&self.opened).clone().ok_or_else(|| closed(py))
     }
 
     /// A result, which is closed with the connection.
@@ -99,29 +52,6 @@ impl Opened {
         drop(results);
         Rows::new(schema, source)
     }
-}
-
-/// Why a result that was closed has no rows.
-pub fn closed_result() -> Error {
-    Error::new("24000", "the result is closed")
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A session of a database, below `freestone.Connection`.
-#[pyclass(frozen, module = "freestone")]
-pub struct Connection(Mutex<Option<Arc<Opened>>>);
-
-impl Connection {
-    fn of(opened: Opened) -> Self {
-        Self(Mutex::new(Some(Arc::new(opened))))
-    }
-
-    fn opened(&self, py: Python<'_>) -> PyResult<Arc<Opened>> {
-        locked(&self.0).clone().ok_or_else(|| closed(py))
-    }
 
     /// Frames for the names that the database has no table for, as `finder` finds them;
     /// `None` if it has them all.
@@ -130,7 +60,9 @@ impl Connection {
         tables: &[String],
         finder: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<HashMap<String, Frame>>> {
-        let unknown = tables.iter().filter(|name| !opened.session.has_table(name));
+        let unknown = tables
+            .iter()
+            .filter(|name| !opened.session().has_table(name));
         let mut unknown = unknown.peekable();
         let Some(finder) = finder.filter(|_| unknown.peek().is_some()) else {
             return Ok(None);
@@ -192,7 +124,7 @@ impl Connection {
         let opened = self.opened(py)?;
         let Given { values, types } = parameters(values)?;
         let known = opened.prepared(sql, types);
-        let session = &opened.session;
+        let session = opened.session();
         let progress = session.progress();
         let (interrupts, fraction) = (&opened.interrupts, || progress.fraction());
         let outcome = match known.map_err(|error| raised(py, error))? {
@@ -203,14 +135,14 @@ impl Connection {
                 if let Some(batch) = found.map_err(|error| raised(py, error))? {
                     let schema = batch.schema();
                     return Ok((
-                        Some(opened.result(schema, Source::whole(batch, opened.clone()))),
+                        Some(self.result(schema, Source::whole(batch, opened.clone()))),
                         None,
                     ));
                 }
                 let frames = Self::frames(&opened, &known.tables, finder)?;
                 let opened = Arc::clone(&opened);
                 let run = async move {
-                    let session = &opened.session;
+                    let session = opened.session();
                     let run = known.prepared.run(session, &values);
                     lent(session, frames, run).await
                 };
@@ -230,7 +162,7 @@ impl Connection {
                     let frames = Self::frames(&opened, &statement.tables(), finder)?;
                     let opened = Arc::clone(&opened);
                     let run = async move {
-                        let session = &opened.session;
+                        let session = opened.session();
                         lent(session, frames, session.run(&statement)).await
                     };
                     last = wait(py, interrupts, observer, fraction, run)?;
@@ -246,7 +178,7 @@ impl Connection {
             Outcome::Rows(rows) => {
                 let schema = Arc::clone(&rows.schema);
                 let source = Source::of(rows, Arc::clone(&opened));
-                Ok((Some(opened.result(schema, source)), None))
+                Ok((Some(self.result(schema, source)), None))
             }
         }
     }
@@ -284,7 +216,7 @@ impl Connection {
         let (count, done) = (each.len().max(1), Arc::new(AtomicUsize::new(0)));
         let (ours, counted) = (Arc::clone(&opened), Arc::clone(&done));
         let work = async move {
-            let session = &ours.session;
+            let session = ours.session();
             let work = run_all(session, &each, &counted);
             lent(session, frames, work).await
         };
@@ -301,43 +233,43 @@ impl Connection {
 
     /// Whether BEGIN has opened a transaction that has not ended.
     fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.opened(py)?.session.in_transaction())
+        Ok(self.opened(py)?.session().in_transaction())
     }
 
     /// What was said of statements that succeeded, since this was asked last.
     fn notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let notices = self.opened(py)?.session.take_notices();
+        let notices = self.opened(py)?.session().take_notices();
         Ok(notices.iter().map(ToString::to_string).collect())
     }
 
     /// Whether a statement failed in the open transaction.
     fn transaction_failed(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.opened(py)?.session.transaction_failed())
+        Ok(self.opened(py)?.session().transaction_failed())
     }
 
     /// Whether the database has a table or view of that name.
     fn has_table(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        Ok(self.opened(py)?.session.has_table(name))
+        Ok(self.opened(py)?.session().has_table(name))
     }
 
     /// Changes a setting, as SET does.
     fn set(&self, py: Python<'_>, name: &str, value: &str) -> PyResult<()> {
-        let set = self.opened(py)?.session.set(name, value);
+        let set = self.opened(py)?.session().set(name, value);
         set.map_err(|error| raised(py, error))
     }
 
     /// Whether `close` was called.
     fn is_closed(&self) -> bool {
-        locked(&self.0).is_none()
+        locked(&self.opened).is_none()
     }
 
     /// Ends the session: results are closed, an open transaction is rolled back.
     fn close(&self, py: Python<'_>) {
         py.detach(|| {
-            let opened = locked(&self.0).take();
+            let opened = locked(&self.opened).take();
             if let Some(opened) = opened {
                 opened.interrupts.ask();
-                for source in locked(&opened.results).drain(..) {
+                for source in locked(&self.results).drain(..) {
                     if let Some(source) = source.upgrade() {
                         locked(&source).close(closed_result());
                     }
@@ -362,6 +294,6 @@ async fn lent<T>(
 impl Drop for Connection {
     /// Closing may wait for the disk, and for threads that need Python's lock to end.
     fn drop(&mut self) {
-        let _ = Python::try_attach(|py| py.detach(|| drop(locked(&self.0).take())));
+        let _ = Python::try_attach(|py| py.detach(|| drop(locked(&self.opened).take())));
     }
 }

@@ -19,6 +19,7 @@ mod failure;
 mod many;
 mod open;
 mod rows;
+mod session;
 mod values;
 mod waiting;
 

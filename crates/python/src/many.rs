@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use freestone::{Outcome, Parameter, Result, Session};
 use futures::FutureExt;
 
-use crate::connection::Known;
+use crate::session::Known;
 
 /// Takes back a transaction whose statements failed or were interrupted.
 struct Undo<'a>(&'a Session);

@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
 use crate::batch::Batch;
-use crate::connection::{Opened, closed_result};
 use crate::exchange;
 use crate::failure::raised;
+use crate::session::Opened;
 use crate::values::tuples;
 use crate::waiting::wait;
 
@@ -62,6 +62,11 @@ impl Source {
         self.waiting.clear();
         self.failed = Some(why);
     }
+}
+
+/// Why a result that was closed has no rows.
+pub fn closed_result() -> Error {
+    Error::new("24000", "the result is closed")
 }
 
 /// A result of a query. Rows are computed as they are asked for.

@@ -191,7 +191,10 @@ const PYTHON: &[&str] = &[
     "open",
     "values",
     "waiting",
-    "rows many connection",
+    "session",
+    "rows",
+    "many",
+    "connection",
 ];
 
 const CLI: &[&str] = &[
