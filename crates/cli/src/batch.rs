@@ -3,11 +3,20 @@
 
 use crate::client::Client;
 use crate::failure::{Failure, Result, describe};
+use crate::meta::{self, Next};
 use crate::script::{Item, Script, split};
-use crate::shell::meta::{self, Flow};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+
+/// Whether to go on after a statement or a meta command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next statement, please.
+    Continue,
+    /// `\q`.
+    Quit,
+}
 
 /// How deep `\i` may nest.
 const DEPTH: usize = 16;
@@ -83,7 +92,15 @@ async fn run_item(
         Item::Statement { text, line } => {
             (client.run(text).await.map(|()| Flow::Continue), text, line)
         }
-        Item::Meta { text, line } => (Box::pin(meta::run(client, text, depth)).await, text, line),
+        Item::Meta { text, line } => {
+            let outcome = match meta::run(client, text) {
+                Ok(Next::Statement) => Ok(Flow::Continue),
+                Ok(Next::Quit) => Ok(Flow::Quit),
+                Ok(Next::File(file)) => Box::pin(run_file(client, &file, depth + 1)).await,
+                Err(failure) => Err(failure),
+            };
+            (outcome, text, line)
+        }
     };
     let failure = match outcome {
         Ok(flow) => return Ok(flow),

@@ -2,10 +2,10 @@
 
 use crate::args::InspectArguments;
 use crate::client::{grouped, show, size};
+use crate::describe::{find_table, layouts};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::render::Format;
-use crate::shell::describe::{find_table, layouts};
 use freestone::Database;
 use freestone_storage::{Catalog, Table};
 

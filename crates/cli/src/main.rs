@@ -6,7 +6,8 @@
 //! | module | concern |
 //! |---|---|
 //! | `args` | the command line |
-//! | `shell` | line editing, completion, meta commands |
+//! | `shell` | line editing, completion |
+//! | `meta`, `describe` | meta commands, and what `\d` shows |
 //! | `batch`, `script`, `lexer` | statements from `-c`, files and pipes |
 //! | `client`, `progress`, `output` | running a statement, Ctrl-C, the bar, where results go |
 //! | `render` | results as table, csv, json, jsonl, markdown, line |
@@ -20,10 +21,12 @@ mod args;
 mod batch;
 mod calibrate;
 mod client;
+mod describe;
 mod failure;
 mod inspect;
 mod lab;
 mod lexer;
+mod meta;
 mod output;
 mod progress;
 mod render;
@@ -35,12 +38,12 @@ mod tpch;
 mod verify;
 
 use args::{Arguments, Command, DatabaseArguments, ShellArguments};
+use batch::Flow;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use client::Client;
 use failure::{Failure, Result};
 use freestone::Database;
 use output::Output;
-use shell::meta::Flow;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;

@@ -92,6 +92,17 @@ impl Setting {
     pub(crate) fn many_repetitions(&self) -> usize {
         3 * self.repetitions()
     }
+
+    /// What makes databases.
+    ///
+    /// # Errors
+    /// If whoever runs the lab gave nothing.
+    pub fn sql(&self) -> Result<&Arc<dyn Sql>> {
+        self.sql.as_ref().ok_or_else(|| {
+            let hint = "run it as `freestone lab run`";
+            Error::new("the experiment asks by SQL, which this lab has not", hint)
+        })
+    }
 }
 
 /// What may grow with the scale.

@@ -1,10 +1,8 @@
 //! SQL, for experiments that ask by it. The lab has none: whoever runs it gives it some.
 
-use crate::error::{Error, Result};
-use crate::setting::Setting;
+use crate::error::Result;
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Makes databases with the tables of TPC-H, and opens them.
 pub trait Sql: Debug + Send + Sync {
@@ -39,17 +37,4 @@ pub trait SqlDatabase {
     /// # Errors
     /// Those of the statement.
     fn run(&self, sql: &str) -> Result<(f64, u64)>;
-}
-
-impl Setting {
-    /// What makes databases.
-    ///
-    /// # Errors
-    /// If whoever runs the lab gave nothing.
-    pub fn sql(&self) -> Result<&Arc<dyn Sql>> {
-        self.sql.as_ref().ok_or_else(|| {
-            let hint = "run it as `freestone lab run`";
-            Error::new("the experiment asks by SQL, which this lab has not", hint)
-        })
-    }
 }

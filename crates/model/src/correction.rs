@@ -3,7 +3,7 @@
 //! Costs are measured one by one, so their sum leaves out what they do to each other in
 //! caches and in the processor. How much that is follows a few traits of a selection.
 
-use crate::costs::Selection;
+use crate::selection::Selection;
 use serde::{Deserialize, Serialize};
 
 /// What a selection is told apart by: one for all, then logarithms of the columns that
@@ -95,7 +95,7 @@ fn solved(mut matrix: [[f64; TRAITS + 1]; TRAITS]) -> [f64; TRAITS] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::costs::Used;
+    use crate::selection::Used;
 
     fn selection(columns: usize, share: f64, stride: f64) -> Selection {
         let used = Used {

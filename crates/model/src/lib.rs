@@ -17,6 +17,7 @@ mod machine;
 mod operators;
 mod query;
 mod rate;
+mod selection;
 
 pub use advisor::{
     AUTO, BLOCK_BYTES, BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index,
@@ -26,9 +27,7 @@ pub use advisor::{
 pub use calibration::{Calibration, Spread, Stated};
 pub use codb::Traits;
 pub use correction::Correction;
-pub use costs::{
-    ColdCosts, ColumnCosts, Costs, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS, Selection, Used,
-};
+pub use costs::{ColdCosts, ColumnCosts, Costs, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS};
 pub use curve::Curve;
 pub use disk::File;
 pub use error::{Error, Result};
@@ -36,3 +35,4 @@ pub use machine::Machine;
 pub use operators::Learnt;
 pub use query::{Bound, Prediction, Query, speed_up};
 pub use rate::{Rate, Scanner};
+pub use selection::{Selection, Used};

@@ -8,8 +8,8 @@
 //! at the moment of the key.
 
 use super::keywords::{BEFORE_TABLE, KEYWORDS, is_keyword};
-use super::meta;
 use crate::lexer::{Kind, Token, tokens};
+use crate::meta;
 use freestone_storage::Catalog;
 use std::collections::BTreeSet;
 

@@ -1,16 +1,13 @@
 //! The interactive shell: reads a statement, runs it, shows the result.
 
 pub mod completion;
-pub mod describe;
 mod helper;
 mod keywords;
-pub mod meta;
 
-use crate::batch;
+use crate::batch::{self, Flow};
 use crate::client::{Client, grouped};
 use crate::failure::{Failure, Result};
 use helper::{ShellHelper, is_word_command};
-use meta::Flow;
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;

@@ -1,7 +1,7 @@
 //! Physical designs of a table, and what the table is under one of them.
 
 use super::usage::Usage;
-use crate::costs::Used;
+use crate::selection::Used;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -4,8 +4,8 @@ use super::design::{Index, Stored};
 use super::usage::{Run, Test, Usage};
 use super::workload::Workload;
 use crate::calibration::Calibration;
-use crate::costs::{Selection, Used};
 use crate::query::Bound;
+use crate::selection::{Selection, Used};
 
 /// Rows that the tuple mover writes for each row that was changed: it writes a block
 /// again when a share of its rows is gone, and of a sorted table all that new rows come

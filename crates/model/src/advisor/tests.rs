@@ -3,9 +3,10 @@
 use super::*;
 use crate::calibration::Calibration;
 use crate::correction::Correction;
-use crate::costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Used};
+use crate::costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts};
 use crate::curve::Curve;
 use crate::machine::Machine;
+use crate::selection::Used;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 

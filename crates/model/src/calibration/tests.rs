@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::correction::Correction;
-use crate::costs::{ColdCosts, ColumnCosts, LayoutCosts, Selection, Used};
+use crate::costs::{ColdCosts, ColumnCosts, LayoutCosts};
 use crate::curve::Curve;
+use crate::selection::{Selection, Used};
 
 fn used(kind: &str, bytes: f64) -> Used {
     Used {

@@ -1,17 +1,18 @@
 //! Meta commands: what starts with a backslash.
 
-use super::describe;
-use crate::batch;
 use crate::client::Client;
+use crate::describe;
 use crate::failure::{Failure, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Whether to go on after a meta command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+/// The work that is to follow a meta command.
+#[derive(Debug)]
+pub enum Next {
     /// The next statement, please.
-    Continue,
-    /// `\q`.
+    Statement,
+    /// `\i`: the statements of a file.
+    File(PathBuf),
+    /// `\q`: none.
     Quit,
 }
 
@@ -41,17 +42,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     words.filter(|word| word.starts_with('\\'))
 }
 
-/// Runs one meta command. `depth` counts the `\i` around it.
+/// Runs one meta command.
 ///
 /// # Errors
 /// [`Failure::Message`] for an unknown command or a bad argument; else whatever
 /// the command met.
-pub async fn run(client: &mut Client, text: &str, depth: usize) -> Result<Flow> {
+pub fn run(client: &mut Client, text: &str) -> Result<Next> {
     let text = text.trim().trim_end_matches(';');
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let argument = Some(rest.trim()).filter(|rest| !rest.is_empty());
     match (name, argument) {
-        ("\\q" | "\\quit" | "\\exit", _) => return Ok(Flow::Quit),
+        ("\\q" | "\\quit" | "\\exit", _) => return Ok(Next::Quit),
         ("\\?" | "\\h" | "\\help", _) => client.output.line(&help())?,
         ("\\d", None) => describe::relations(client, true, true)?,
         ("\\d", Some(name)) => describe::relation(client, name)?,
@@ -67,7 +68,7 @@ pub async fn run(client: &mut Client, text: &str, depth: usize) -> Result<Flow> 
             say(client, "Expanded display", client.expanded)?;
         }
         ("\\o", file) => client.output.redirect(file.map(Path::new))?,
-        ("\\i", Some(file)) => return batch::run_file(client, Path::new(file), depth + 1).await,
+        ("\\i", Some(file)) => return Ok(Next::File(file.into())),
         ("\\i", None) => return Err(Failure::Message("\\i needs a file".into())),
         _ => {
             let message = format!("unknown command {text}; \\? lists the commands");
@@ -75,7 +76,7 @@ pub async fn run(client: &mut Client, text: &str, depth: usize) -> Result<Flow> 
         }
     }
     client.output.flush()?;
-    Ok(Flow::Continue)
+    Ok(Next::Statement)
 }
 
 /// The text of `\?`.
