@@ -119,7 +119,7 @@ impl Context<'_> {
         Ok(sinks)
     }
 
-    /// What comes of work that may have been given up because nothing more is wanted: rows
+    /// The outcome of work that may have been given up because no more rows are wanted: rows
     /// that a limit stops have ended like others.
     pub(crate) fn ended(&self, outcome: Result<()>, is_full: &dyn Fn() -> bool) -> Result<()> {
         match outcome {

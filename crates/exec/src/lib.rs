@@ -4,6 +4,21 @@
 //! has left, pass filters, projections and joins batch by batch, and end in a group
 //! table, the build side of a join, a sort, or with whoever asked. Threads take work from
 //! one queue. Knows nothing of SQL.
+//!
+//! Modules from top to bottom; each imports only modules below it:
+//!
+//! ```text
+//! pipeline                          a plan is opened, and its pipelines run
+//! drive ─ step, source              threads send rows through the steps of a pipeline
+//! scan, ranges                      tables, and ranges of their keys
+//! merge, join, window ─ sort        operators that collect rows
+//! context ─ shared                  the run that they are part of
+//! plan                              descriptions of operators
+//! threads, limit, aggregate
+//! partition ─ memory ─ spill        memory, and pages of rows that find no room in it
+//! keys, interner
+//! expression ─ vector ─ kernels     values, and what is computed of them
+//! ```
 
 mod aggregate;
 mod context;

@@ -15,10 +15,10 @@ pub(crate) struct Kept {
     _held: Vec<Reservation>,
 }
 
-/// What has become of the shared plans of a run, by their addresses, which stay as they
-/// are during the run: their rows, or nothing where those are too many.
+/// The rows of the shared plans of a run, or nothing where those are too many. Plans are
+/// known by their addresses, which stay as they are during the run.
 ///
-/// Whoever opens plans in a context does so one after the other, and so nobody waits here.
+/// The plans of a context are opened one after the other, and so no thread waits here.
 #[derive(Default)]
 pub(crate) struct SharedPlans(Mutex<HashMap<usize, Option<Arc<Kept>>>>);
 
@@ -52,7 +52,7 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// What a thread begins with.
+    /// No rows so far.
     pub fn new(space: &Space) -> Collected {
         Collected {
             batches: Vec::new(),

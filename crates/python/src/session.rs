@@ -85,7 +85,7 @@ impl Opened {
     }
 }
 
-/// What a mutex holds, whatever became of a thread that had it before.
+/// Locks a mutex, also after a panic of a thread that held it.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What the scans of a run count, for each table of its plan together.
+/// The counts of the scans of a run, for each table of its plan together.
 pub(crate) struct Counters<'r> {
     watch: &'r (dyn Fn(&Arc<Scan>) + Sync),
     /// By the address of the table, which stays as it is during the run.

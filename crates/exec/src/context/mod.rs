@@ -1,4 +1,4 @@
-//! What operators know of the run that they are part of.
+//! The run that operators are part of, as far as they know it.
 
 mod bounds;
 mod counters;

@@ -26,7 +26,7 @@ use std::time::Instant;
 /// [is ordered](Plan::is_ordered) one batch after the other, in order.
 ///
 /// # Errors
-/// What any operator had to complain of first; `Cancelled` if it was stopped.
+/// The first error of an operator; `Cancelled` if the run was stopped.
 pub fn run(plan: &Plan, run: &Run<'_>, out: &(dyn Fn(Batch) -> Result<()> + Sync)) -> Result<()> {
     let counters = Counters::new(run.watch);
     let shared = SharedPlans::default();
