@@ -329,7 +329,7 @@ mod tests {
             ];
             let array = StructArray::from(columns.to_vec());
             let mut bytes = BytesMut::new();
-            binary(&array, Some("integer[]"), &Styles::default(), binary)(0, &mut bytes);
+            binary(&array, Some("integer[]"), &Styles::default())(0, &mut bytes);
             let known = Parameter::Text(expected.to_owned());
             assert_eq!(
                 read(&bytes, parameters::binary).unwrap(),

@@ -1,8 +1,10 @@
+use crate::Error;
+use crate::context::Run;
 use crate::limit::Limit;
+use crate::pipeline::run;
 use crate::plan::{JoinKind, Node, Plan, Ranges};
 use crate::ranges::tests::plans::*;
 use crate::testing::{ALONE, How, rows};
-use crate::{Error, pipeline};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,7 +136,7 @@ fn runs_share_nothing_with_each_other() {
     };
     let first = plan(Node::Limit(both.into(), limit), types);
     assert_eq!(rows(&first, ALONE).unwrap().len(), 5);
-    let run_of = pipeline::Run {
+    let run_of = Run {
         threads: 2,
         batch_rows: 0,
         stop: &AtomicBool::new(true),
@@ -142,8 +144,8 @@ fn runs_share_nothing_with_each_other() {
         space: crate::testing::space(),
         moment: None,
     };
-    let stopped = pipeline::run(&first, &run_of, &|_| Ok(()));
+    let stopped = run(&first, &run_of, &|_| Ok(()));
     assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
     run_of.stop.store(false, Ordering::Relaxed);
-    pipeline::run(&first, &run_of, &|_| Ok(())).unwrap();
+    run(&first, &run_of, &|_| Ok(())).unwrap();
 }
