@@ -12,6 +12,7 @@ use freestone_storage::{OpenMode, RoleId, Store};
 use parking_lot::Mutex;
 
 use crate::advisor::{Keeper, Record};
+use crate::advisory_locks::AdvisoryLocks;
 use crate::engine::template;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Checks};
@@ -21,7 +22,7 @@ use crate::plan::expression::Expressions;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
 use crate::rights::Login;
-use crate::session::{AdvisoryLocks, KnownPlans, Session, SessionOptions, remove_left};
+use crate::session::{KnownPlans, Session, SessionOptions, remove_left};
 use crate::statement::KnownTexts;
 
 /// How often a load passes its counts on.

@@ -26,6 +26,7 @@
 //! what PostgreSQL means by it; `docs/sql.md` lists what is missing.
 
 mod advisor;
+mod advisory_locks;
 mod barrier;
 mod copy;
 mod database;
@@ -42,6 +43,7 @@ mod lower;
 mod memory;
 mod names;
 mod options;
+mod outcome;
 mod parameter;
 mod partition;
 mod plan;
@@ -51,7 +53,9 @@ mod routine;
 mod routing;
 mod run;
 mod scan;
+mod sequences;
 mod session;
+mod settings;
 mod statement;
 #[cfg(test)]
 mod testing;
@@ -68,12 +72,12 @@ pub use freestone_frontend::values::money;
 pub use freestone_frontend::values::network::{Inet, mac_shown};
 pub use freestone_frontend::values::range;
 pub use freestone_storage::{Row, Value};
+pub use outcome::{Outcome, Rows};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
 pub use session::{
-    Description, Frame, Notice, ObjectNumbers, Outcome, Prepared, Rows, Session, SessionOptions,
-    Severity,
+    Description, Frame, Notice, ObjectNumbers, Prepared, Session, SessionOptions, Severity,
 };
 pub use statement::{Forgets, Statement};
 pub use types::{

@@ -76,6 +76,10 @@ const SQL: &[&str] = &[
     "partition",
     "scan",
     "barrier engine lower",
+    "advisory_locks",
+    "outcome",
+    "sequences",
+    "settings",
     "routing keyed session copy run rights plan functions front ingest database advisor",
     "testing",
 ];

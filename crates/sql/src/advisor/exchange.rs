@@ -3,7 +3,8 @@
 use super::advice::Advice;
 use super::pilot;
 use crate::error::{Error, Result};
-use crate::session::{Outcome, Session};
+use crate::outcome::Outcome;
+use crate::session::Session;
 
 /// Makes a table what advice says.
 ///

@@ -6,7 +6,8 @@ use futures::TryStreamExt;
 
 use crate::database::Database;
 use crate::error::Result;
-use crate::session::{Outcome, Session};
+use crate::outcome::Outcome;
+use crate::session::Session;
 use crate::statement::parse;
 
 /// Rows of the table that they work on: more than caches hold.

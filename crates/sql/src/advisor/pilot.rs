@@ -13,7 +13,8 @@ use super::exchange::{change, may_begin};
 use super::present::design_of;
 use super::trial::Rows;
 use crate::error::{Error, Result};
-use crate::session::{Outcome, Session};
+use crate::outcome::Outcome;
+use crate::session::Session;
 
 /// Of so many blocks one is tried.
 const BLOCKS: usize = 100;

@@ -15,9 +15,10 @@ use super::{compared, exchange, pilot};
 use crate::error::{Error, Result};
 use crate::grammar::Asked;
 use crate::names::{Name, named};
+use crate::outcome::Outcome;
 use crate::plan::relations::unknown_table;
 use crate::run::Run;
-use crate::session::{Outcome, Session};
+use crate::session::Session;
 
 /// Why there may be too few.
 const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";

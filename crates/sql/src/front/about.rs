@@ -26,13 +26,14 @@ use super::privileges;
 
 use crate::dialect::with_schema;
 use crate::error::Result;
-use crate::names::{DEFAULT_SCHEMA, meant_schema, quoted, shown_schema};
+use crate::names::{
+    DEFAULT_SCHEMA, PG_TEMP, has_function, has_rows, meant_schema, quoted, shown_schema,
+};
 use crate::partition;
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::{self, objects, procedures, routines, system};
 use crate::plan::relations::Relations;
 use crate::plan::updatable;
-use crate::session::{PG_TEMP, has_function, has_rows};
 use crate::statement::{names_of_with, parse_one};
 
 /// Functions that say of any object of a kind that it is found by its name alone.

@@ -8,7 +8,8 @@ use freestone_frontend::functions::kernel::{Bool, I32, I64, Kernel, Str, f0, f1,
 use freestone_frontend::functions::{Scalar, scalar};
 use freestone_frontend::types::Type;
 
-use crate::session::{ClientSettings, HeldLocks, Key, Mode};
+use crate::advisory_locks::{HeldLocks, Key, Mode};
+use crate::settings::ClientSettings;
 
 const UNLOCK_ALL: &str = "pg_advisory_unlock_all";
 const UNLOCK: [(&str, bool); 2] = [

@@ -44,7 +44,7 @@ use crate::plan::updatable::{Through, is_barrier};
 use crate::rights::{Identity, denied};
 use crate::routine;
 use crate::scan::{self, ROW_ID, StoredTable};
-use crate::session::TakenNumbers;
+use crate::sequences::TakenNumbers;
 use crate::statement::parse_one;
 use crate::types::type_of;
 

@@ -14,7 +14,8 @@ use super::names::Names;
 use super::session_of;
 use crate::error::Result;
 use crate::names::{
-    DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, meant_schema, named, quoted, shown_schema,
+    DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TEMP, PG_TOAST, meant_schema, named, quoted,
+    shown_schema,
 };
 use crate::plan::information_schema;
 use crate::plan::pg_catalog::objects::{
@@ -24,7 +25,6 @@ use crate::plan::pg_catalog::objects::{
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number, routines, system};
 use crate::plan::relations::{Relations, query_of_view};
-use crate::session::PG_TEMP;
 use crate::statement::parse_one;
 
 /// Names and numbers in one snapshot.

@@ -2,11 +2,11 @@
 
 use freestone_frontend::functions::Session;
 
-use crate::names::{CATALOG, shown_schema};
+use crate::names::{CATALOG, PG_TEMP, shown_schema};
 use crate::plan::pg_catalog::PG_CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::{Begun, ClientSettings, PG_TEMP, current, listed};
+use crate::settings::{Begun, ClientSettings, current, listed};
 
 /// Settings and the time of a statement.
 pub(crate) fn session_of(relations: &Relations<'_>) -> Session {

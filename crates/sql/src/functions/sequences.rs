@@ -17,10 +17,10 @@ use datafusion::logical_expr::{
 use freestone_storage::{Catalog, Column, Object, Privileges, Sequence};
 
 use crate::error::{Error, Result};
-use crate::names::{Name, named};
+use crate::names::{Name, PG_TEMP, named};
 use crate::plan::relations::unknown_sequence;
 use crate::rights::{Rights, denied};
-use crate::session::{PG_TEMP, TakenNumbers};
+use crate::sequences::TakenNumbers;
 
 /// Their names.
 const NAMES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];

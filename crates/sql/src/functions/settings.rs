@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::error::{Error, Result};
-use crate::session::{ClientSettings, Modes, Setting, all_settings, change, current, of_all};
+use crate::settings::{ClientSettings, Modes, Setting, all_settings, change, current, of_all};
 
 /// Their names.
 pub(crate) const NAMES: [&str; 2] = ["current_setting", "set_config"];

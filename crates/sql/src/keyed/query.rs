@@ -33,7 +33,8 @@ use crate::advisor::Record;
 use crate::error::Result;
 use crate::names::Name;
 use crate::parameter::Parameter;
-use crate::session::{ClientSettings, PlannedFor, Session};
+use crate::session::{PlannedFor, Session};
+use crate::settings::ClientSettings;
 
 /// A query that is bound with its parameters.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! There is one catalog, `freestone`, and one default schema, `main`. Names that
 //! are not quoted are folded to lower case, as in PostgreSQL.
 
+mod kept;
 mod made;
 mod reserved;
 
@@ -13,6 +14,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Catalog, Table};
 
 use crate::error::{Error, Position, Result, parser};
+pub(crate) use kept::{PG_TEMP, TEMPORARY, has_function, has_rows, temporary_schema};
 pub(crate) use made::Parts;
 use reserved::is_reserved;
 

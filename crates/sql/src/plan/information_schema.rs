@@ -32,8 +32,7 @@ use super::rows::{Values, batch};
 use super::updatable::{self, CheckOption};
 use crate::error::Result;
 use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored, view_definitions};
-use crate::names::{CATALOG, INFORMATION_SCHEMA, PG_TOAST, shown_schema};
-use crate::session::temporary_schema;
+use crate::names::{CATALOG, INFORMATION_SCHEMA, PG_TOAST, shown_schema, temporary_schema};
 use crate::types::type_of_column;
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.

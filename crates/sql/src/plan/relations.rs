@@ -17,10 +17,11 @@ use super::pg_catalog::objects::Described;
 use super::table_functions;
 use super::updatable::{Through, is_of_invoker};
 use crate::error::{Error, Result, did_you_mean};
-use crate::names::{DEFAULT_SCHEMA, Name};
+use crate::names::{DEFAULT_SCHEMA, Name, temporary_schema};
 use crate::rights::{Identity, Rights};
 use crate::scan::StoredTable;
-use crate::session::{ClientSettings, Lent, temporary_schema};
+use crate::session::Lent;
+use crate::settings::ClientSettings;
 
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;

@@ -21,9 +21,9 @@ use crate::error::{Error, Result};
 use crate::grammar::define::{SequenceChange, TableChange};
 use crate::ingest::{self, Target};
 use crate::names::{Name, fold, table_name};
+use crate::outcome::Outcome;
 use crate::plan::relations::unknown_table;
 use crate::scan::StoredTable;
-use crate::session::Outcome;
 
 /// Rewrites begun before giving up on a table that keeps changing.
 const ATTEMPTS: usize = 5;

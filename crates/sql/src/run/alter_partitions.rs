@@ -16,9 +16,9 @@ use super::declare::{Declared, columns_in};
 use super::partition_key::{check_keys, names_of};
 use crate::error::{Error, Result};
 use crate::names::{Name, fold};
+use crate::outcome::Outcome;
 use crate::partition::{leaves, partitions};
 use crate::plan::expression::parse_expr;
-use crate::session::Outcome;
 
 /// An operation on one table.
 pub(super) type Step = (Name, AlterTableOperation);

@@ -12,9 +12,10 @@ use super::view::view_option;
 use crate::error::{Error, Result};
 use crate::front::{self, columns_of_view};
 use crate::grammar::define::{SequenceChange, TableChange};
-use crate::names::{Name, meant_schema, quoted};
+use crate::names::{Name, meant_schema, quoted, temporary_schema};
+use crate::outcome::Outcome;
 use crate::plan::relations::{Relations, unknown_table};
-use crate::session::{Notice, Outcome, temporary_schema};
+use crate::session::Notice;
 use crate::statement::parse_one;
 
 /// Refuses to move something between schemas if one of them is of a session.

@@ -22,8 +22,9 @@ use crate::grammar::printed;
 use crate::names::{
     Name, fold, meant_schema, named, quoted, shown_schema, table_name, written_name,
 };
+use crate::outcome::Outcome;
 use crate::plan::expression::parse_expr;
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 use crate::types::column_type;
 
 impl Run<'_> {

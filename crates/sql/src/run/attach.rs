@@ -16,10 +16,10 @@ use super::partition_key::names_of;
 use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::names::{Name, quoted};
+use crate::outcome::Outcome;
 use crate::partition::{ancestors, leaves, partitions};
 use crate::plan::expression::parse_expr;
 use crate::routing::{Divisions, Key, Membership};
-use crate::session::Outcome;
 use crate::statement::parse_one;
 
 impl Run<'_> {

@@ -9,8 +9,9 @@ use futures::TryStreamExt;
 
 use super::transaction::{ATTEMPTS, pause};
 use crate::error::{Error, Result};
+use crate::outcome::Outcome;
 use crate::routine::block::{Block, Level, Step, parse};
-use crate::session::{Notice, Outcome, Session};
+use crate::session::{Notice, Session};
 
 /// Errors that OTHERS leaves alone: the statement is to end.
 const FINAL: &str = "57014";

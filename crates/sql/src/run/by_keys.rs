@@ -17,9 +17,10 @@ use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::Checks;
 use crate::keyed::{Bound, KeyChange, KeyQuery};
+use crate::outcome::Outcome;
 use crate::parameter;
 use crate::plan::updatable::Command;
-use crate::session::{KnownKeys, Outcome, Session};
+use crate::session::{KnownKeys, Session};
 use crate::statement::changing_query;
 
 /// A statement with parameters as the session sees it now; `None` if nothing can be said of it,

@@ -29,10 +29,10 @@ use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::ingest::nullable;
 use crate::names::{Name, fold, table_name};
+use crate::outcome::Outcome;
 use crate::plan::pg_catalog::TABLE;
 use crate::plan::updatable::{Command, Through};
 use crate::scan::ROW_ID;
-use crate::session::Outcome;
 
 /// The table that a statement changes.
 pub(super) struct Changed {

@@ -9,8 +9,8 @@ use super::Run;
 use super::redeclare::place;
 use crate::error::{Error, Result};
 use crate::names::{Name, fold, table_name};
+use crate::outcome::Outcome;
 use crate::plan::relations::unknown_table;
-use crate::session::Outcome;
 
 /// What the parser is told that a constraint is: see `dialect::comment`.
 const CONSTRAINT: CommentObject = CommentObject::Domain;

@@ -22,7 +22,8 @@ use super::user_type::{Held, Known};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::grammar::define::{AttributeChange, CompositeChange};
 use crate::names::{Name, fold};
-use crate::session::{Notice, Outcome};
+use crate::outcome::Outcome;
+use crate::session::Notice;
 
 impl Run<'_> {
     /// The fields that a type is created with.

@@ -16,7 +16,8 @@ use super::redeclare::written;
 use super::reference::deferral;
 use crate::error::{Error, Result};
 use crate::names::{Name, fold, named, quoted};
-use crate::session::{Notice, Outcome};
+use crate::outcome::Outcome;
+use crate::session::Notice;
 
 impl Run<'_> {
     /// SET CONSTRAINTS, of some names or of all.

@@ -23,7 +23,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::front;
 use crate::ingest::{self, Checks, Target};
 use crate::names::{Name, fold, schema_name, shown_schema, table_name};
-use crate::session::Outcome;
+use crate::outcome::Outcome;
 use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 
 impl Run<'_> {

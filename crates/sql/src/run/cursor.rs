@@ -9,7 +9,8 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::grammar::gives_rows;
 use crate::names::fold;
-use crate::session::{Declared, Move, Outcome};
+use crate::outcome::Outcome;
+use crate::session::{Declared, Move};
 
 impl Run<'_> {
     pub(super) async fn declare_cursor(&self, statements: &[Declare]) -> Result<Outcome> {

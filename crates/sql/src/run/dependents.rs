@@ -19,10 +19,10 @@ use super::sequence::has_numbers_of;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::grammar::printed;
-use crate::names::Name;
+use crate::names::{Name, temporary_schema};
 use crate::plan::expression::condition_of;
 use crate::plan::relations::{Relations, Without};
-use crate::session::{Notice, temporary_schema};
+use crate::session::Notice;
 use crate::statement::parse_one;
 
 /// Something that depends on what is to be dropped.

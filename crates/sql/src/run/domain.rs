@@ -15,8 +15,9 @@ use crate::front;
 use crate::grammar::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, quoted};
+use crate::outcome::Outcome;
 use crate::plan::expression::{columns_of, has_query, parse_expr, with_value};
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 
 /// The name of elements while conditions on them are looked at.
 const ELEMENT: &str = "element of a domain";

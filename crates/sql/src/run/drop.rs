@@ -13,9 +13,9 @@ use super::redeclare::written;
 use super::sequence::drop_sequence;
 use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, shown_schema, table_name};
+use crate::outcome::Outcome;
 use crate::partition;
 use crate::plan::relations::{Without, unknown_table};
-use crate::session::Outcome;
 use crate::statement::parse_one;
 
 impl Run<'_> {

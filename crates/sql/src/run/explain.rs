@@ -29,8 +29,8 @@ use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::names::{Name, position, table_name};
+use crate::outcome::Outcome;
 use crate::plan::rows::{Values, batch};
-use crate::session::Outcome;
 use crate::statement::{changing, changing_query};
 use crate::types::TYPE_KEY;
 

@@ -21,12 +21,13 @@ use crate::front::{self, Names, full_name_of_type, session_of, shown_type};
 use crate::grammar::define::{FunctionChange, FunctionOption};
 use crate::grammar::printed;
 use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
+use crate::outcome::Outcome;
 use crate::plan::relations::{Relations, Without};
 use crate::routine::{
     ATOMIC, COST, Declaration, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW,
     is_dropped_aggregate, of_name, type_of,
 };
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 use crate::statement::parse_one;
 
 impl Run<'_> {

@@ -7,8 +7,8 @@ use super::granted::{find, objects, schema_of, with_sequences};
 use super::role::changeable;
 use crate::error::{Error, Result};
 use crate::grammar::{Kind, On, RoleName, RoleStatement};
+use crate::outcome::Outcome;
 use crate::rights::{Rights, Who, denied};
-use crate::session::Outcome;
 
 impl Run<'_> {
     pub(super) fn grant_statement(&self, statement: &RoleStatement) -> Result<Outcome> {

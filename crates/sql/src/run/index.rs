@@ -18,7 +18,8 @@ use super::index_over::Over;
 use super::redeclare::{Redeclaring, value_of};
 use crate::error::{Error, Result};
 use crate::names::{Name, Parts, table_name};
-use crate::session::{Notice, Outcome};
+use crate::outcome::Outcome;
+use crate::session::Notice;
 
 /// Builds begun before giving up on a table that keeps changing.
 const ATTEMPTS: usize = 5;

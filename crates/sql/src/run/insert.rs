@@ -35,9 +35,9 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
 use crate::ingest::nullable;
 use crate::names::{Name, fold, table_name};
+use crate::outcome::Outcome;
 use crate::plan::expression::parse_expr;
 use crate::plan::updatable::{Command, Through};
-use crate::session::Outcome;
 use crate::values::{ColumnBuilder, assign, check_assignable};
 
 /// An INSERT and the table that its rows go to.

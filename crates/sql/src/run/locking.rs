@@ -43,8 +43,8 @@ use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::lower::{schema as shown_schema, with_schema};
 use crate::names::{Name, fold, table_name};
+use crate::outcome::{Outcome, Rows};
 use crate::scan::ROW_ID;
-use crate::session::{Outcome, Rows};
 
 /// Whether a statement is or has a query that locks rows.
 pub(crate) fn locks(ast: &Ast) -> bool {

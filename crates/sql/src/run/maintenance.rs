@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{Analyze, DiscardObject, Lock, LockTableMod
 use super::Run;
 use crate::error::{Error, Result};
 use crate::names::table_name;
-use crate::session::Outcome;
+use crate::outcome::Outcome;
 
 impl Run<'_> {
     /// ANALYZE: there is nothing to gather, blocks and zone maps tell what there is.

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest;
 use crate::names::{Name, quoted, table_name};
-use crate::session::Outcome;
+use crate::outcome::Outcome;
 use crate::statement::{parse, parse_one};
 
 impl Run<'_> {

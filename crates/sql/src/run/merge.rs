@@ -26,8 +26,8 @@ use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::default_of;
 use crate::names::{Name, fold, table_name};
+use crate::outcome::Outcome;
 use crate::plan::expression::parse_expr;
-use crate::session::Outcome;
 
 /// The conditions of the clauses of one kind, so far.
 #[derive(Default)]

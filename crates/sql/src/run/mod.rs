@@ -88,11 +88,12 @@ use crate::front::{self, Logical};
 use crate::grammar::define::Definition;
 use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::{INFORMATION_SCHEMA, Name, fold};
+use crate::outcome::Outcome;
 use crate::plan::files::open_all;
 use crate::plan::given::Given;
 use crate::plan::relations::{Relations, unknown_table};
 use crate::plan::updatable::Through;
-use crate::session::{KnownKeys, Outcome, Session};
+use crate::session::{KnownKeys, Session};
 use crate::statement::{Statement, changing_query};
 
 pub(crate) use alter_partitions::same_index;

@@ -13,7 +13,8 @@ use freestone_frontend::syntax::walk::{visit_expressions_mut, walk_mut};
 use super::Run;
 use crate::error::{Error, Result};
 use crate::names::fold;
-use crate::session::{Outcome, Prepared, Session, executed};
+use crate::outcome::Outcome;
+use crate::session::{Prepared, Session, executed};
 use crate::statement::Statement;
 
 /// A statement about prepared ones, done; `None` for any other.

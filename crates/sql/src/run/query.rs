@@ -24,8 +24,9 @@ use crate::engine::PipelineNode;
 use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
+use crate::outcome::{Outcome, Rows};
 use crate::scan::StoredTable;
-use crate::session::{KnownPlan, Outcome, Rows, lasting};
+use crate::session::{KnownPlan, lasting};
 
 /// A plan to run, or rows that are there.
 enum Planned {

@@ -21,11 +21,11 @@ use super::compose;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
 use crate::names::{fold, fold_part};
+use crate::outcome::Outcome;
 use crate::plan::calls::{Gives, expressions_of};
 use crate::plan::expression::{columns_of_rows, has_query};
 use crate::plan::given::Given;
 use crate::plan::updatable::{PLACE, Through};
-use crate::session::Outcome;
 
 /// Another table of a statement, whose columns RETURNING may name.
 pub(super) struct Other {

@@ -7,8 +7,9 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::grammar::{RoleName, RoleOption, RoleStatement};
 use crate::memory::bytes_of;
+use crate::outcome::Outcome;
 use crate::rights::{Identity, Rights, Who, verifier};
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 
 impl Run<'_> {
     /// Runs a statement about roles or rights.

@@ -15,7 +15,8 @@ use datafusion::sql::sqlparser::ast::{ObjectName, ObjectNamePart, SchemaName, St
 
 use crate::error::{Error, Result};
 use crate::names::{fold_part, quoted, schema_name};
-use crate::session::{Outcome, Session};
+use crate::outcome::Outcome;
+use crate::session::Session;
 use crate::statement::{Statement, parse, parse_one};
 
 /// Makes a schema by a statement, and what is in it.

@@ -16,8 +16,8 @@ use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
 use crate::names::{Name, fold_part, named, table_name};
+use crate::outcome::Outcome;
 use crate::plan::expression::parse_expr;
-use crate::session::Outcome;
 use crate::types::column_type;
 
 impl Run<'_> {

@@ -15,12 +15,12 @@ use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::front::shown_declaration;
 use crate::names::{file_name, quoted, table_name};
+use crate::outcome::Outcome;
 use crate::plan::files::open_all;
 use crate::plan::rows::{Values, batch};
-use crate::session::known::{IDLE, Known, find};
-use crate::session::{
-    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current, spelt,
-};
+use crate::session::Notice;
+use crate::settings::{IDLE, Known, find};
+use crate::settings::{MACHINE, MEMORY, MOVER, Setting, WORKLOAD, all_settings, current, spelt};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.

@@ -15,11 +15,10 @@ use super::{NewRows, Run};
 use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
+use crate::outcome::Outcome;
 use crate::parameter::Parameter;
-use crate::session::modes::Level;
-use crate::session::{
-    AskedModes, Block, KnownKeys, Marks, Modes, Moment, Notice, Open, Outcome, Session,
-};
+use crate::session::{Block, KnownKeys, Marks, Moment, Notice, Open, Session};
+use crate::settings::{AskedModes, Level, Modes};
 use crate::statement::changing_query;
 
 /// Times that a statement is run again because another transaction was first.

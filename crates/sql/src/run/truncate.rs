@@ -14,8 +14,9 @@ use super::compose;
 use crate::advisor;
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
+use crate::outcome::Outcome;
 use crate::partition;
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 
 impl Run<'_> {
     pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {

@@ -24,9 +24,10 @@ use crate::front::is_domain_over_arrays;
 use crate::grammar::define::{Definition, TableChange};
 use crate::grammar::printed;
 use crate::names::{Name, fold, named, quoted, table_name};
+use crate::outcome::Outcome;
 use crate::plan::expression::parse_expr;
 use crate::plan::relations::Without;
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 use crate::statement::parse_one;
 use crate::types::declared_type;
 

@@ -7,8 +7,9 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::grammar::Utility;
 use crate::names::{Name, fold, named};
+use crate::outcome::Outcome;
 use crate::plan::relations::unknown_table;
-use crate::session::{Notice, Outcome};
+use crate::session::Notice;
 
 impl Run<'_> {
     /// Does what there is to do: mostly nothing but to look whether names are there.

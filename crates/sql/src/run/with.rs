@@ -30,8 +30,8 @@ use super::changes::Touched;
 use crate::error::{Error, Result};
 use crate::lower::type_of;
 use crate::names::fold;
+use crate::outcome::Outcome;
 use crate::plan::given::Given;
-use crate::session::Outcome;
 use crate::statement::changing;
 use crate::values::convert::from_shown;
 

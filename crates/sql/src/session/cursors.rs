@@ -11,8 +11,9 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::StreamExt;
 use parking_lot::Mutex;
 
-use super::{Outcome, Rows, Session};
+use super::Session;
 use crate::error::{Error, Result};
+use crate::outcome::{Outcome, Rows};
 
 /// The cursors of a session.
 #[derive(Default)]

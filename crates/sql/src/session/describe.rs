@@ -22,12 +22,13 @@ use futures::future::BoxFuture;
 use self::parts::{
     Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
 };
-use super::{Outcome, Prepared, Session, executed};
+use super::{Prepared, Session, executed};
 use crate::advisor;
 use crate::error::Result;
 use crate::grammar::{OwnStatement, Tree, printed};
 use crate::interrupt::with_room;
 use crate::names::{Name, fold, quoted, table_name};
+use crate::outcome::Outcome;
 use crate::parameter;
 use crate::plan::given::Given;
 use crate::plan::updatable::Command;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Session;
 use super::plans::PlannedFor;
-use super::settings::of_all;
 use crate::engine::limited;
 use crate::error::{Error, Result};
 use crate::rights::{Identity, Login};
+use crate::settings::of_all;
 
 impl Session {
     /// Which known plans were made with its settings, and for its rights.

@@ -1,15 +1,13 @@
 //! The setting `freestone.machine`: a machine file, of any machine, by which EXPLAIN and
 //! ADVISE of this session say what queries would take.
 
+use crate::settings::MACHINE;
 use std::sync::Arc;
 
 use super::{PlanSettings, Session};
 use crate::advisor::Known;
 use crate::error::Result;
 use crate::rights::readable;
-
-/// Its name.
-pub(crate) const MACHINE: &str = "freestone.machine";
 
 /// A machine file as it was named, and what it says.
 pub(super) type Named = (String, Arc<Known>);

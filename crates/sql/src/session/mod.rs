@@ -1,25 +1,19 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
-mod advisory;
 mod client;
 mod cursors;
 mod describe;
 mod entry;
 mod interrupt;
-pub(crate) mod known;
 mod lent;
 mod machine;
-pub(crate) mod modes;
 mod notices;
-mod numbers;
 mod objects;
-mod outcome;
 mod path;
 mod pivots;
 mod plans;
 mod prepared;
 mod reading;
-mod settings;
 mod shapes;
 mod targets;
 mod temporary;
@@ -27,6 +21,7 @@ mod texts;
 mod transaction;
 mod zone;
 
+use crate::settings::Begun;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -56,32 +51,22 @@ use crate::rights::{Identity, told};
 use crate::run;
 use crate::statement::Statement;
 
-pub(crate) use advisory::{AdvisoryLocks, HeldLocks, Key, Mode};
-pub(crate) use client::ClientSettings;
+use crate::advisory_locks::HeldLocks;
+use crate::outcome::{Outcome, Rows};
+use crate::sequences::TakenNumbers;
+use crate::settings::{ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of};
 pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
-pub(crate) use machine::MACHINE;
-pub(crate) use modes::{AskedModes, Modes};
 pub use notices::{Notice, Severity};
-pub(crate) use numbers::TakenNumbers;
 pub use objects::ObjectNumbers;
-pub use outcome::{Outcome, Rows};
-pub(crate) use path::{has_function, has_rows, listed};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, PlannedFor, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::{KnownKeys, PreparedStatements, executed};
-pub(crate) use settings::{
-    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, is_internal, of_all,
-    option_of, spelt,
-};
-pub(crate) use temporary::{PG_TEMP, remove_left, temporary_schema};
+pub(crate) use temporary::remove_left;
 pub(crate) use transaction::{Block, Marks, Open};
 pub(crate) use zone::Moment;
-
-/// When the transaction around a statement began, in microseconds since 1970.
-pub(crate) struct Begun(pub(crate) i64);
 
 /// How a session is set up.
 #[derive(Debug, Clone, Default)]

@@ -5,9 +5,10 @@
 //! tables that texts name, such as `nextval('s')`. With the path that a session begins with
 //! there is nothing to do.
 
+use crate::names::has_function;
+use crate::names::has_rows;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption, DataType,
@@ -19,91 +20,13 @@ use freestone_storage::Catalog;
 
 use super::Session;
 use super::targets::{self, Object};
-use super::temporary::PG_TEMP;
 use super::texts::{self, Kind};
 use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, define};
-use crate::names::{fold_part, meant_schema};
+use crate::names::fold_part;
 use crate::plan::relations::path_of;
 use crate::run::Run;
 use crate::statement::{changing, names_of_with};
-
-/// The schemas of a path as it was set, under the names that they are kept by.
-pub(crate) fn listed(path: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut rest = path.trim();
-    while !rest.is_empty() {
-        let (name, behind) = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                let mut name = String::new();
-                let mut chars = quoted.char_indices().peekable();
-                let mut end = quoted.len();
-                while let Some((at, c)) = chars.next() {
-                    match c {
-                        '"' if chars.peek().is_some_and(|(_, next)| *next == '"') => {
-                            chars.next();
-                            name.push('"');
-                        }
-                        '"' => {
-                            end = at + 1;
-                            break;
-                        }
-                        c => name.push(c),
-                    }
-                }
-                (name, &quoted[end..])
-            }
-            None => {
-                let end = rest.find(',').unwrap_or(rest.len());
-                (rest[..end].trim().to_lowercase(), &rest[end..])
-            }
-        };
-        names.push(meant_schema(&name).to_owned());
-        rest = behind.trim_start();
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    }
-    names
-}
-
-/// The schemas of a path as it was set in which names are looked up; `None` for the path that
-/// every session begins with.
-pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
-    let mut names = listed(path);
-    // Those of the system and of temporary tables are looked at anyhow.
-    names.retain(|name| !matches!(name.as_str(), "" | "pg_catalog" | "pg_temp"));
-    (names != ["main"] && names != ["$user", "main"]).then_some(names)
-}
-
-/// The place of temporary relations in a path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OfTemporary {
-    /// The schemas before them, in which names are looked up first.
-    pub(crate) behind: Arc<[String]>,
-    /// Whether theirs is the first schema, in which what is new is made.
-    pub(crate) first: bool,
-}
-
-impl OfTemporary {
-    pub(crate) fn of(path: &str) -> Self {
-        let mut names = listed(path);
-        let place = names.iter().position(|name| name == PG_TEMP);
-        names.truncate(place.unwrap_or(0));
-        Self {
-            first: place == Some(0),
-            behind: names.into(),
-        }
-    }
-
-    /// The schemas before them that there are.
-    pub(crate) fn schemas(&self, catalog: &Catalog, user: Option<&str>) -> Vec<String> {
-        let names = self.behind.iter().map(|schema| match schema.as_str() {
-            "$user" => user.unwrap_or_default(),
-            schema => schema,
-        });
-        let known = |name: &&str| catalog.schemas().any(|known| known == *name);
-        names.filter(known).map(str::to_owned).collect()
-    }
-}
 
 impl Session {
     /// Whether names without a schema may be of another than the default one.
@@ -175,11 +98,6 @@ fn has_sequence(catalog: &Catalog, schema: &str, name: &str) -> bool {
     catalog.sequence(schema, name).is_some()
 }
 
-/// Whether a schema has a table, a view or a sequence of a name.
-pub(crate) fn has_rows(catalog: &Catalog, schema: &str, name: &str) -> bool {
-    has_relation(catalog, schema, name) || has_sequence(catalog, schema, name)
-}
-
 fn has_any(catalog: &Catalog, schema: &str, name: &str) -> bool {
     has_rows(catalog, schema, name) || catalog.index(schema, name).is_some()
 }
@@ -192,15 +110,6 @@ fn has_index(catalog: &Catalog, schema: &str, name: &str) -> bool {
     let mut tables = catalog.tables(schema).into_iter();
     catalog.index(schema, name).is_some()
         || tables.any(|table| table.schema.keys.iter().any(|key| key.name == name))
-}
-
-/// Whether a schema has a function of a name.
-pub(crate) fn has_function(catalog: &Catalog, schema: &str, name: &str) -> bool {
-    let mut all = catalog.functions(schema);
-    all.any(|(signature, _)| {
-        let rest = signature.strip_prefix(name);
-        rest.is_some_and(|rest| rest.starts_with('('))
-    })
 }
 
 impl Looked<'_> {
@@ -455,26 +364,5 @@ pub(super) fn foreign_keys(ast: &mut Ast) -> Vec<&mut ForeignKeyConstraint> {
             keys.collect()
         }
         _ => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::schemas;
-
-    #[test]
-    fn paths_are_read() {
-        for (path, names) in [
-            ("main", None),
-            ("\"$user\", public", None),
-            ("pg_catalog, public", None),
-            ("", Some(vec![])),
-            ("s1, Public", Some(vec!["s1", "main"])),
-            ("\"A,\"\"b\" , c", Some(vec!["A,\"b", "c"])),
-            ("\"open", Some(vec!["open"])),
-        ] {
-            let names = names.map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
-            assert_eq!(schemas(path), names, "{path}");
-        }
     }
 }

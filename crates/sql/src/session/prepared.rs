@@ -20,10 +20,11 @@ use freestone_storage::{Row, Snapshot};
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 
-use super::{Outcome, Rows, Session};
+use super::Session;
 use crate::error::{Error, Result, panicked, parser as syntax_error};
 use crate::keyed::{KeyQuery, Keyed};
 use crate::names::fold_part;
+use crate::outcome::{Outcome, Rows};
 use crate::parameter::{self, Parameter};
 use crate::run::{NewRows, bound_by_keys, changes_rows, insert_at_once};
 use crate::statement::Statement;

@@ -7,6 +7,8 @@
 //! schemas before it come first, and what is new is temporary if it is the first. Rows of such a table are kept
 //! as those of others are; what a crash leaves is removed when the database is opened again.
 
+use crate::names::PG_TEMP;
+use crate::names::TEMPORARY;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -18,25 +20,16 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
-use super::path::{foreign_keys, has_rows};
+use super::path::foreign_keys;
 use super::targets::{self, Object};
 use super::texts::{self, Kind};
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::grammar;
-use crate::names::{DEFAULT_SCHEMA, fold_part};
+use crate::names::{DEFAULT_SCHEMA, fold_part, has_rows};
 use crate::plan::relations::before_temporary;
 use crate::run::{Run, drop_defaults};
 use crate::statement::names_of_with;
-
-/// What the schemas of sessions begin with, and what statements call their own.
-const PREFIX: &str = "pg_temp_";
-pub(crate) const PG_TEMP: &str = "pg_temp";
-
-/// Whether a schema is one of temporary tables.
-pub(crate) fn temporary_schema(schema: &str) -> bool {
-    schema == PG_TEMP || schema.starts_with(PREFIX)
-}
 
 /// Whether a name is one in the session's own schema, as `pg_temp.t`.
 fn is_named_own(name: &ObjectName) -> bool {
@@ -51,7 +44,7 @@ fn is_named_own(name: &ObjectName) -> bool {
 pub(crate) fn remove_left(store: &Store) -> Result<()> {
     let snapshot = store.snapshot();
     let schemas = snapshot.catalog().schemas();
-    let left = schemas.filter(|name| name.starts_with(PREFIX));
+    let left = schemas.filter(|name| name.starts_with(TEMPORARY));
     let left: Vec<String> = left.map(str::to_owned).collect();
     left.iter().try_for_each(|schema| remove(store, schema))
 }
@@ -105,7 +98,7 @@ impl Session {
         }
         let schema = self.client().temporary.get_or_init(|| {
             static NEXT: AtomicU64 = AtomicU64::new(1);
-            format!("{PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed))
+            format!("{TEMPORARY}{}", NEXT.fetch_add(1, Ordering::Relaxed))
         });
         let Ok(run) = Run::planning(self) else {
             // It will say itself why it does not run.

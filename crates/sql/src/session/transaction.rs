@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use chrono::Utc;
 use freestone_storage::{Savepoint, Snapshot, Stopped, Transaction, Waiting};
 
-use super::modes::{AskedModes, Modes};
 use crate::error::{Error, Result, panicked};
+use crate::settings::{AskedModes, Modes};
 
 /// What a session is in.
 #[derive(Default)]
@@ -39,9 +39,9 @@ pub(crate) struct Block {
 /// Marks of the settings, advisory locks and cursors of a session at a savepoint.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Marks {
-    /// See [`super::ClientSettings::mark`].
+    /// See [`crate::settings::ClientSettings::mark`].
     pub(crate) settings: usize,
-    /// See [`super::HeldLocks::mark`].
+    /// See [`crate::advisory_locks::HeldLocks::mark`].
     pub(crate) locks: usize,
     /// See [`super::cursors::Cursors::mark`].
     pub(crate) cursors: u64,

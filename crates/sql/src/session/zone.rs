@@ -19,8 +19,10 @@ use freestone_frontend::values::datetime::Zone;
 use freestone_storage::{ColumnType, Value};
 use futures::StreamExt;
 
-use super::{Outcome, Rows, Session, current};
+use super::Session;
 use crate::error::Result;
+use crate::outcome::{Outcome, Rows};
+use crate::settings::current;
 
 /// When rows are changed.
 pub(crate) struct Moment {

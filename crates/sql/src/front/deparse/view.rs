@@ -16,9 +16,8 @@ use super::print::{Printer, Shown, quoted};
 use super::read::{Known, Reader};
 use super::scope::Namespace;
 use crate::front::{Names, columns_of_view, session_of};
-use crate::names::{DEFAULT_SCHEMA, fold, meant_schema, shown_schema};
+use crate::names::{DEFAULT_SCHEMA, fold, has_function, meant_schema, shown_schema};
 use crate::plan::relations::Relations;
-use crate::session::has_function;
 use crate::statement::parse_one;
 
 /// Most levels of a query that is printed.

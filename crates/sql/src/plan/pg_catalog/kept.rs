@@ -5,9 +5,10 @@ use std::sync::Weak;
 
 use super::facts::{Fact, Facts};
 use super::others::{DATABASE, process};
+use crate::advisory_locks::{HeldLocks, Key};
 use crate::front::Numbers;
 use crate::plan::relations::Relations;
-use crate::session::{Cursors, HeldLocks, Key, PreparedStatements};
+use crate::session::{Cursors, PreparedStatements};
 
 /// Cursors that are open.
 pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {

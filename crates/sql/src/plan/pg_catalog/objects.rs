@@ -18,11 +18,11 @@ use crate::front::{
 };
 use crate::names::{
     CATALOG, DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_TOAST, PUBLIC as PUBLIC_NAME, shown_schema,
+    temporary_schema,
 };
 use crate::partition;
 use crate::plan::relations::Relations;
 use crate::run::same_index;
-use crate::session::temporary_schema;
 use crate::types::type_of_column;
 
 /// The one owner of everything.

@@ -7,8 +7,8 @@ use super::objects::OWNER;
 use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::known::{IDLE, Kind};
-use crate::session::{ClientSettings, all_settings, is_internal, spelt};
+use crate::settings::{ClientSettings, all_settings, is_internal, spelt};
+use crate::settings::{IDLE, Kind};
 
 /// The one database.
 pub(super) const DATABASE: i64 = 5;

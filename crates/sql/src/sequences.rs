@@ -27,7 +27,7 @@ struct Taken {
 }
 
 impl TakenNumbers {
-    pub(super) fn new(store: &Arc<Store>) -> Self {
+    pub(crate) fn new(store: &Arc<Store>) -> Self {
         Self {
             store: Arc::clone(store),
             read_only: AtomicBool::new(false),

@@ -94,6 +94,9 @@ pub(crate) const MOVER: &str = "freestone.mover";
 pub(crate) const WORKLOAD: &str = "freestone.workload";
 pub(crate) const MEMORY: &str = "memory_limit";
 
+/// The setting of the machine file that a session asks about.
+pub(crate) const MACHINE: &str = "freestone.machine";
+
 pub(crate) fn option_of(name: &str) -> Option<&'static str> {
     let name = match name {
         "freestone.threads" => "threads",
