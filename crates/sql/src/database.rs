@@ -11,7 +11,6 @@ use datafusion::execution::session_state::SessionState;
 use freestone_storage::{OpenMode, RoleId, Store};
 use parking_lot::Mutex;
 
-use crate::advisor::{Keeper, Record};
 use crate::advisory_locks::AdvisoryLocks;
 use crate::engine::template;
 use crate::error::{Error, Result};
@@ -24,6 +23,7 @@ use crate::progress::Progress;
 use crate::rights::Login;
 use crate::session::{KnownPlans, Session, SessionOptions, remove_left};
 use crate::statement::KnownTexts;
+use crate::workload::{Keeper, Record};
 
 /// How often a load passes its counts on.
 const REPORT_EVERY: Duration = Duration::from_millis(50);

@@ -51,6 +51,7 @@ mod progress;
 mod rights;
 mod routine;
 mod routing;
+mod rows;
 mod run;
 mod scan;
 mod sequences;
@@ -61,6 +62,7 @@ mod statement;
 mod testing;
 mod types;
 mod values;
+mod workload;
 
 pub use advisor::operator_costs;
 pub use copy::{CopyStream, Incoming, Lines, Outgoing};

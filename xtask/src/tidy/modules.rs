@@ -80,6 +80,8 @@ const SQL: &[&str] = &[
     "outcome",
     "sequences",
     "settings",
+    "rows",
+    "workload",
     "routing keyed session copy run rights plan functions front ingest database advisor",
     "testing",
 ];

@@ -3,9 +3,9 @@
 use datafusion::arrow::array::RecordBatch;
 use freestone_model::{Calibration, Stored, Workload, price, total};
 
-use super::advice::described;
 use crate::error::Result;
-use crate::plan::rows::{Values, batch};
+use crate::rows::{Values, batch};
+use crate::workload::described;
 
 /// What is asked of a table as it is, and as it would be: seconds of one run on all of
 /// the table by one thread, or of one row.

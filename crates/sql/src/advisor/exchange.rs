@@ -1,10 +1,10 @@
 //! APPLY ADVICE and UNDO ADVICE: the statements of advice, all of them or none.
 
-use super::advice::Advice;
 use super::pilot;
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
 use crate::session::Session;
+use crate::workload::Advice;
 
 /// Makes a table what advice says.
 ///

@@ -6,15 +6,12 @@ use std::sync::Arc;
 use freestone_model::AUTO;
 use freestone_storage::{Block, NewBlock, ScanRequest, Snapshot, Table, TableOptions};
 
-use super::advice::Advice;
-use super::changes::options_in;
 use super::compared::{Timed, compared, report, together};
 use super::exchange::{change, may_begin};
-use super::present::design_of;
-use super::trial::Rows;
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
 use crate::session::Session;
+use crate::workload::{Advice, Rows, design_of, options_in};
 
 /// Of so many blocks one is tried.
 const BLOCKS: usize = 100;

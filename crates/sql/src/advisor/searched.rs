@@ -6,12 +6,10 @@ use std::sync::Arc;
 use freestone_model::{Candidate, Design, Stored, Workload, gains, mixture, search, total};
 use freestone_storage::Table;
 
-use super::advice::Advice;
-use super::present::shown;
-use super::trial::{Rows, blocks_of};
 use crate::error::{Error, Result};
 use crate::names::Name;
 use crate::session::Session;
+use crate::workload::{Advice, Rows, blocks_of, shown};
 
 /// A design has to save this share of the time, to be worth a rewrite.
 const WORTH: f64 = 0.05;

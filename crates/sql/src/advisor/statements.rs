@@ -6,11 +6,8 @@ use datafusion::arrow::datatypes::SchemaRef;
 use freestone_model::{HALF_LIFE, QUERIES, Workload, missing};
 use freestone_storage::{RoleId, Snapshot, Table, TableId};
 
-use super::advice::Advice;
-use super::record::Record;
 use super::report::{Line, answer};
 use super::searched::{Found, found};
-use super::uses::uses;
 use super::{compared, exchange, pilot};
 use crate::error::{Error, Result};
 use crate::grammar::Asked;
@@ -19,6 +16,7 @@ use crate::outcome::Outcome;
 use crate::plan::relations::unknown_table;
 use crate::run::Run;
 use crate::session::Session;
+use crate::workload::{Advice, Record, uses};
 
 /// Why there may be too few.
 const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";

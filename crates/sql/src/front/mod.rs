@@ -28,13 +28,13 @@ use freestone_frontend::stack;
 
 use freestone_frontend::types::Type;
 
-use crate::advisor::Record;
 use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::options::OwnOptions;
 use crate::plan::relations::Relations;
+use crate::workload::Record;
 
 pub(crate) use about::view_definitions;
 pub(crate) use declared::{

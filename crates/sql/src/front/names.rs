@@ -38,11 +38,11 @@ use crate::plan::pg_catalog::objects::{
 };
 use crate::plan::pg_catalog::{self, PG_CATALOG, TABLE};
 use crate::plan::relations::Relations;
-use crate::plan::rows::table as rows_table;
 use crate::plan::table_functions;
 use crate::plan::updatable::{Through, is_barrier};
 use crate::rights::{Identity, denied};
 use crate::routine;
+use crate::rows::table as rows_table;
 use crate::scan::{self, ROW_ID, StoredTable};
 use crate::sequences::TakenNumbers;
 use crate::statement::parse_one;

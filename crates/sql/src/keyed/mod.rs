@@ -39,10 +39,10 @@ use freestone_storage::{Column, Extent, Row, RowId, Snapshot, Table, Value};
 
 use self::access::{Access, By};
 use self::direct::Direct;
-use crate::advisor::Record;
 use crate::error::Result;
 use crate::lower::{shown_batch, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
+use crate::workload::Record;
 
 pub(crate) use query::{Bound, KeyChange, KeyQuery, Keyed};
 

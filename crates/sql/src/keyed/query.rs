@@ -29,12 +29,12 @@ use freestone_frontend::types::Type;
 use freestone_storage::{Catalog, Row, RowId, Snapshot, Table};
 
 use super::{Form, KeyPlan, Seen};
-use crate::advisor::Record;
 use crate::error::Result;
 use crate::names::Name;
 use crate::parameter::Parameter;
 use crate::session::{PlannedFor, Session};
 use crate::settings::ClientSettings;
+use crate::workload::Record;
 
 /// A query that is bound with its parameters.
 #[derive(Debug)]

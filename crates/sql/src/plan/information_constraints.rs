@@ -6,10 +6,10 @@ use freestone_storage::{Deferral, ForeignAction, Table, UserTypeKind};
 
 use super::pg_catalog::objects::{schema_number, table_number};
 use super::relations::Relations;
-use super::rows::{Values, batch};
 use crate::error::Result;
 use crate::front::{declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
+use crate::rows::{Values, batch};
 
 /// A constraint of a table.
 struct Constraint<'a> {

@@ -12,10 +12,10 @@ use super::pg_catalog::objects::{described, relation_numbers};
 use super::pg_catalog::types::{formatted, short_name};
 use super::pg_catalog::{PG_CATALOG, read_by_default, routines, tables_read_by};
 use super::relations::Relations;
-use super::rows::{Values, batch};
 use crate::error::Result;
 use crate::front::{Numbers, declared_type, deparsed, type_of_stored};
 use crate::names::CATALOG;
+use crate::rows::{Values, batch};
 
 /// A row: names of columns and texts.
 type Row = Vec<(&'static str, String)>;

@@ -28,11 +28,11 @@ use super::pg_catalog::types::{of_type, short_name};
 use super::pg_catalog::{PG_CATALOG, system, typed};
 use super::privileges;
 use super::relations::Relations;
-use super::rows::{Values, batch};
 use super::updatable::{self, CheckOption};
 use crate::error::Result;
 use crate::front::{declared_by, deparsed, has_arrays_of_domain, type_of_stored, view_definitions};
 use crate::names::{CATALOG, INFORMATION_SCHEMA, PG_TOAST, shown_schema, temporary_schema};
+use crate::rows::{Values, batch};
 use crate::types::type_of_column;
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.

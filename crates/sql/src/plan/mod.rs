@@ -11,6 +11,5 @@ pub(crate) mod information_schema;
 pub(crate) mod pg_catalog;
 mod privileges;
 pub(crate) mod relations;
-pub(crate) mod rows;
 pub(crate) mod table_functions;
 pub(crate) mod updatable;

@@ -4,9 +4,9 @@ use datafusion::arrow::array::RecordBatch;
 use freestone_storage::{Object, Privileges, RoleId};
 
 use super::relations::Relations;
-use super::rows::{Values, batch};
 use crate::error::Result;
 use crate::names::CATALOG;
+use crate::rows::{Values, batch};
 
 /// The table of that name, if it is one of these.
 pub(super) fn table(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {

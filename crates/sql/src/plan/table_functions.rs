@@ -10,11 +10,11 @@ use datafusion::logical_expr::Expr;
 use freestone_storage::{Privileges, RoleId, Store, Table, TableMoves};
 
 use super::relations::Relations;
-use super::rows::{Values, batch, table as rows_table};
-use crate::advisor::{self, Record};
 use crate::error::{Error, Result};
 use crate::names::named;
+use crate::rows::{Values, batch, table as rows_table};
 use crate::scan::scalar_of;
+use crate::workload::{self, Record};
 
 /// The functions offered here.
 pub(crate) const NAMES: [&str; 6] = [
@@ -71,9 +71,9 @@ fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<dyn TableProvider>
     let record = relations.state.config().get_extension::<Record>();
     let record = record.ok_or_else(|| Error::internal("a session without a record"))?;
     rows_table(match name {
-        "freestone_ledger" => advisor::ledger(&record)?,
-        "freestone_workload" => advisor::workload(&record, relations.snapshot.catalog())?,
-        "freestone_advice" => advisor::advice(&record)?,
+        "freestone_ledger" => workload::ledger(&record)?,
+        "freestone_workload" => workload::workload(&record, relations.snapshot.catalog())?,
+        "freestone_advice" => workload::advice(&record)?,
         _ => return mover(relations),
     })
 }

@@ -9,10 +9,10 @@ use freestone_storage::{CatalogEdit, Table};
 use super::Run;
 use super::changes::Changes;
 use super::materialized::may_change;
-use crate::advisor::Watching;
 use crate::error::Result;
 use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
 use crate::names::Name;
+use crate::workload::Watching;
 
 /// Where new rows come from.
 pub(super) enum Source {

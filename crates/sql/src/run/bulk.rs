@@ -20,9 +20,9 @@ use super::Run;
 use super::assigned::{given, new_value};
 use super::change::{Understood, Wanted, select, targets};
 use super::changes::row_ids;
-use crate::advisor::Watching;
 use crate::error::{Error, Result};
 use crate::values::assign;
+use crate::workload::Watching;
 
 /// A column of a block is written anew if one of so many of its rows changes.
 const SHARE: usize = 8;

@@ -17,7 +17,6 @@ use super::declare::{Declared, check_system_name};
 use super::identity::NewIdentity;
 use super::partition::Divided;
 use super::partition_key::{check_keys, indexes_of_partition};
-use crate::advisor::Watching;
 use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front;
@@ -25,6 +24,7 @@ use crate::ingest::{self, Checks, Target};
 use crate::names::{Name, fold, schema_name, shown_schema, table_name};
 use crate::outcome::Outcome;
 use crate::types::{column_type_of, column_type_of_type, declared_of_type};
+use crate::workload::Watching;
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {

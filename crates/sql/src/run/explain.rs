@@ -25,14 +25,14 @@ use serde_json::{Map, Value, json};
 use super::Run;
 use super::locking::without_locks;
 use super::with::with_before;
-use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::names::{Name, position, table_name};
 use crate::outcome::Outcome;
-use crate::plan::rows::{Values, batch};
+use crate::rows::{Values, batch};
 use crate::statement::{changing, changing_query};
 use crate::types::TYPE_KEY;
+use crate::workload::{Foreseen, Watching};
 
 /// What an EXPLAIN is to show.
 #[derive(Default)]
@@ -152,7 +152,7 @@ impl Run<'_> {
             planned: begin.elapsed(),
             ..Shown::default()
         };
-        let watched = Watched::of(self.session, (&physical, ast))?;
+        let watched = self.session.watched(&physical, ast)?;
         // As it is now: a run may bring into memory what it reads.
         shown.predicted = watched.prediction()?.into_iter().collect();
         if wanted.verbose && !wanted.json {

@@ -22,7 +22,6 @@ use super::change::stored_in;
 use super::redeclare::written;
 use super::transaction::Task;
 use super::view::{reads_of, refuse_files, view_sql};
-use crate::advisor::Watching;
 use crate::dialect::without_data;
 use crate::error::{Error, Result};
 use crate::front;
@@ -30,6 +29,7 @@ use crate::ingest;
 use crate::names::{Name, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::statement::{parse, parse_one};
+use crate::workload::Watching;
 
 impl Run<'_> {
     pub(super) async fn create_materialized(&self, view: &CreateView) -> Result<Outcome> {

@@ -19,7 +19,6 @@ use futures::StreamExt;
 
 use super::Run;
 use super::materialized::may_read;
-use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::PipelineNode;
 use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
@@ -27,6 +26,7 @@ use crate::lower::{self, with_schema};
 use crate::outcome::{Outcome, Rows};
 use crate::scan::StoredTable;
 use crate::session::{KnownPlan, lasting};
+use crate::workload::{Foreseen, Watching};
 
 /// A plan to run, or rows that are there.
 enum Planned {
@@ -106,10 +106,10 @@ impl Run<'_> {
         }
         let watched = foreseen.get_or_init(|| {
             // Who cannot predict can run it all the same.
-            let watched = Watched::of(self.session, (plan, statement)).ok()?;
+            let watched = self.session.watched(plan, statement).ok()?;
             (!watched.uses().is_empty()).then(|| Arc::new(watched))
         });
-        Some(Watching::begin(database, plan, watched.clone()?))
+        Some(Watching::begin(database.record(), plan, watched.clone()?))
     }
 
     /// The same of a plan that is run once.

@@ -17,7 +17,7 @@ use crate::front::shown_declaration;
 use crate::names::{file_name, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::plan::files::open_all;
-use crate::plan::rows::{Values, batch};
+use crate::rows::{Values, batch};
 use crate::session::Notice;
 use crate::settings::{IDLE, Known, find};
 use crate::settings::{MACHINE, MEMORY, MOVER, Setting, WORKLOAD, all_settings, current, spelt};

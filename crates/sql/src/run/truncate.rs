@@ -11,12 +11,12 @@ use super::Run;
 use super::change::{Changed, select};
 use super::changes::row_ids;
 use super::compose;
-use crate::advisor;
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
 use crate::outcome::Outcome;
 use crate::partition;
 use crate::session::Notice;
+use crate::workload;
 
 impl Run<'_> {
     pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {
@@ -152,7 +152,7 @@ impl Run<'_> {
             .filter_map(|id| now.catalog().table_by_id(*id));
         for table in known.filter(|table| table.options.auto_layout) {
             // Blocks that cannot be tried stay as they are.
-            let _ = advisor::follow(self.store(), database.record(), table, &|| true);
+            let _ = workload::follow(self.store(), database.record(), table, &|| true);
         }
         drop(now);
         for table in tables {

@@ -1,13 +1,16 @@
 //! The setting `freestone.machine`: a machine file, of any machine, by which EXPLAIN and
 //! ADVISE of this session say what queries would take.
 
-use crate::settings::MACHINE;
+use std::fmt::Display;
 use std::sync::Arc;
 
+use datafusion::physical_plan::ExecutionPlan;
+
 use super::{PlanSettings, Session};
-use crate::advisor::Known;
 use crate::error::Result;
 use crate::rights::readable;
+use crate::settings::MACHINE;
+use crate::workload::{Known, Watched};
 
 /// A machine file as it was named, and what it says.
 pub(super) type Named = (String, Arc<Known>);
@@ -23,6 +26,24 @@ impl Session {
             Some((_, known)) => Ok(Arc::clone(known)),
             None => self.database.record().known(self.database.store().path()),
         }
+    }
+
+    /// A plan of a statement with what is predicted of it.
+    ///
+    /// # Errors
+    /// Those of [`Session::known`], and of reading what tables consist of.
+    pub(crate) fn watched(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        statement: &dyn Display,
+    ) -> Result<Watched> {
+        let database = &self.database;
+        Watched::of(
+            (database.record(), self.known()?),
+            (self.threads(), database.store().path().is_some()),
+            (plan, statement),
+            || database.keep_layouts(),
+        )
     }
 
     /// Whether it is another machine that the session asks about.

@@ -39,6 +39,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
+use crate::advisory_locks::HeldLocks;
 use crate::database::Database;
 use crate::engine::watching;
 use crate::error::{Error, Result, panicked};
@@ -46,15 +47,13 @@ use crate::interrupt::Requests;
 use crate::keyed::Keyed;
 use crate::memory::Broker;
 use crate::options::OwnOptions;
+use crate::outcome::{Outcome, Rows};
 use crate::progress::Progress;
 use crate::rights::{Identity, told};
 use crate::run;
-use crate::statement::Statement;
-
-use crate::advisory_locks::HeldLocks;
-use crate::outcome::{Outcome, Rows};
 use crate::sequences::TakenNumbers;
 use crate::settings::{ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of};
+use crate::statement::Statement;
 pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
 pub use lent::Frame;

@@ -23,11 +23,11 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
 
-use crate::advisor::Foreseen;
 use crate::barrier::under;
 use crate::engine::PipelineNode;
 use crate::scan::StoredTable;
 use crate::values::Styles;
+use crate::workload::Foreseen;
 
 /// Most plans that are kept.
 const PLANS: usize = 256;

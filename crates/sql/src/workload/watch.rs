@@ -17,9 +17,7 @@ use parking_lot::Mutex;
 use super::predict::{Predicted, Seen, Step, predict, seen, spent, steps};
 use super::record::{Entry, Known, Record};
 use super::uses::{Use, uses};
-use crate::database::Database;
 use crate::error::Result;
-use crate::session::Session;
 
 /// What is known of a plan before it runs, for all of its runs.
 #[derive(Clone, Debug)]
@@ -38,22 +36,22 @@ pub(crate) struct Watched {
 pub(crate) type Foreseen = Arc<OnceLock<Option<Arc<Watched>>>>;
 
 impl Watched {
-    /// Predicts a plan.
+    /// Predicts a plan by what is known of a machine; `keep_layouts` is called if a table that
+    /// it reads has an automatic layout.
     ///
     /// # Errors
     /// Those of reading the machine file, or what tables consist of.
     pub(crate) fn of(
-        session: &Session,
+        (record, known): (&Record, Arc<Known>),
+        (threads, on_disk): (usize, bool),
         (plan, statement): (&Arc<dyn ExecutionPlan>, &dyn Display),
+        keep_layouts: impl FnOnce(),
     ) -> Result<Self> {
-        let database = session.database();
-        let record = database.record();
-        let known = session.known()?;
         let uses = uses(plan);
         if uses.iter().any(|used| used.table.options.auto_layout) {
-            database.keep_layouts();
+            keep_layouts();
         }
-        let predicted = predict(record, &known, plan, &uses, session.threads())?;
+        let predicted = predict(record, &known, plan, &uses, threads)?;
         Ok(Self {
             known,
             statement: match uses.is_empty() {
@@ -62,7 +60,7 @@ impl Watched {
             },
             uses,
             predicted,
-            on_disk: database.store().path().is_some(),
+            on_disk,
         })
     }
 
@@ -165,12 +163,12 @@ pub(crate) struct Watching {
 impl Watching {
     /// A run that begins now.
     pub(crate) fn begin(
-        database: &Database,
+        record: &Arc<Record>,
         plan: &Arc<dyn ExecutionPlan>,
         watched: Arc<Watched>,
     ) -> Self {
         Self {
-            record: Arc::clone(database.record()),
+            record: Arc::clone(record),
             watched,
             plan: Arc::clone(plan),
             before: steps(plan),

@@ -9,8 +9,8 @@ use freestone_exec::{Node, Plan};
 use freestone_model::{Bound, Learnt, price};
 use freestone_storage::ScanMetrics;
 
-use super::record::{Known, Record};
 use super::uses::Use;
+use super::{Known, Record};
 use crate::engine::pipelines;
 use crate::error::Result;
 use crate::scan::FreestoneScan;

@@ -64,7 +64,7 @@ impl Advice {
     ///
     /// # Errors
     /// None but those of a bug in the search: what it tried can be.
-    pub(super) fn new(
+    pub(crate) fn new(
         (name, table): (&Name, &Table),
         workload: &Workload,
         (now, best): (&Candidate, &Candidate),
@@ -95,7 +95,7 @@ impl Advice {
     }
 
     /// The queries and what they gain, each by so many threads.
-    pub(super) fn with_gains(mut self, gains: &[Gain], threads: usize) -> Self {
+    pub(crate) fn with_gains(mut self, gains: &[Gain], threads: usize) -> Self {
         let query = |gain: &Gain| {
             let (now, then) = gain.whole(threads.max(1) as f64);
             Query {
@@ -115,7 +115,7 @@ impl Advice {
 
     /// Share of all time that it saves; what is looked up and written costs the rest of
     /// `now` and `then`.
-    pub(super) fn saved(&self, now: &Total, then: &Total) -> f64 {
+    pub(crate) fn saved(&self, now: &Total, then: &Total) -> f64 {
         let whole = |reads: f64, total: &Total| reads + total.looking_up + total.writing;
         let before = whole(self.reads.now, now);
         1.0 - whole(self.reads.then, then) / before.max(f64::MIN_POSITIVE)
@@ -131,7 +131,7 @@ impl Advice {
     }
 
     /// Whether there is something that UNDO takes back.
-    pub(super) fn is_undoable(&self) -> bool {
+    pub(crate) fn is_undoable(&self) -> bool {
         self.applied || !self.piloted.is_empty()
     }
 
@@ -139,7 +139,7 @@ impl Advice {
     ///
     /// # Errors
     /// `55000` if it is not.
-    pub(super) fn table_in<'a>(&self, snapshot: &'a Snapshot) -> Result<&'a Arc<Table>> {
+    pub(crate) fn table_in<'a>(&self, snapshot: &'a Snapshot) -> Result<&'a Arc<Table>> {
         let table = snapshot.table(&self.schema, &self.table);
         let table = table.filter(|table| table.id == self.table_id());
         table.ok_or_else(|| {

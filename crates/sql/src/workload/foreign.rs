@@ -6,7 +6,8 @@ use std::path::Path;
 
 use freestone_model::{Calibration, Learnt};
 
-use super::record::{Known, Record, unreadable};
+use super::record::unreadable;
+use super::{Known, Record};
 use crate::error::{Error, Result};
 
 impl Known {
@@ -26,7 +27,7 @@ impl Known {
     }
 
     /// How far its predictions can be relied on, to follow one.
-    pub(super) fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let mut text = String::new();
         let calibration = &self.calibration;
         if let Some(error) = calibration.error().filter(|_| self.measured) {
@@ -42,7 +43,7 @@ impl Known {
     }
 
     /// Asks what scans and operators were seen to cost; of another machine nothing was.
-    pub(super) fn learnt<T>(&self, record: &Record, ask: impl FnOnce(&Learnt) -> T) -> T {
+    pub(crate) fn learnt<T>(&self, record: &Record, ask: impl FnOnce(&Learnt) -> T) -> T {
         match self.foreign {
             true => ask(&Learnt::default()),
             false => record.learnt(|learnt| ask(learnt)),

@@ -24,7 +24,7 @@ const FETCHED: u32 = 200;
 const FETCHES: u32 = 5;
 
 /// Rows of a table, from several places.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     table: Arc<Table>,
     batches: Vec<RecordBatch>,
     count: usize,
@@ -46,7 +46,7 @@ impl Rows {
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
-    pub(super) fn of(table: &Arc<Table>, workload: &Workload) -> Result<Option<Self>> {
+    pub(crate) fn of(table: &Arc<Table>, workload: &Workload) -> Result<Option<Self>> {
         let blocks = table.blocks();
         let some = blocks.len().min(BLOCKS);
         let chosen = (0..some).map(|number| Arc::clone(&blocks[number * blocks.len() / some]));
@@ -59,7 +59,7 @@ impl Rows {
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
-    pub(super) fn of_blocks(
+    pub(crate) fn of_blocks(
         table: &Arc<Table>,
         blocks: Vec<Arc<Block>>,
         view: &ReadView,
@@ -109,7 +109,7 @@ impl Rows {
     ///
     /// # Errors
     /// `Corrupt` or `Io`; `22023` for a design that cannot be.
-    pub(super) fn in_design(&self, design: &Design) -> Result<Stored> {
+    pub(crate) fn in_design(&self, design: &Design) -> Result<Stored> {
         let (schema, options) = declared(&self.table, design)?;
         let written = self.written(schema, options)?;
         let table = &written.table;
@@ -163,7 +163,7 @@ impl Rows {
     ///
     /// # Errors
     /// As [`Rows::in_design`].
-    pub(super) fn in_layouts(&self, design: &Design) -> Result<Vec<Stored>> {
+    pub(crate) fn in_layouts(&self, design: &Design) -> Result<Vec<Stored>> {
         let of = |layout: &Layout| {
             self.in_design(&Design {
                 layout: layout.to_string(),
@@ -199,7 +199,7 @@ impl Rows {
 
 /// The blocks of a table in numbers; their designs are layouts, in the order of
 /// [`Layout::ALL`].
-pub(super) fn blocks_of(table: &Table) -> Vec<BlockUse> {
+pub(crate) fn blocks_of(table: &Table) -> Vec<BlockUse> {
     let place = |layout: Layout| Layout::ALL.iter().position(|one| *one == layout);
     let blocks = table.blocks().iter().map(|block| BlockUse {
         rows: block.rows() as f64,
@@ -219,7 +219,7 @@ fn all(schema: &TableSchema) -> ScanRequest {
 
 /// Schema and options of a table in a design, without what only its names and other
 /// tables need.
-pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
+pub(crate) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
     let options = options_in(table, design)?;
     let mut schema = (*table.schema).clone();
     schema.foreign_keys.clear();

@@ -13,7 +13,7 @@ use freestone_model::{Workload, block_designs, missing};
 use freestone_storage::{BlockId, Layout, Store, Table, TableId};
 use parking_lot::{Condvar, Mutex};
 
-use super::record::Record;
+use super::Record;
 use super::trial::blocks_of;
 use crate::error::Result;
 

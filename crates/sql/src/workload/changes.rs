@@ -9,9 +9,9 @@ use crate::names::{Name, quoted};
 
 /// Statements, each with the one at the same place that takes it back.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    pub(super) apply: Vec<String>,
-    pub(super) undo: Vec<String>,
+pub(crate) struct Changes {
+    pub(crate) apply: Vec<String>,
+    pub(crate) undo: Vec<String>,
 }
 
 /// The options of a table in a design; what a design does not tell stays, also layouts
@@ -19,7 +19,7 @@ pub(super) struct Changes {
 ///
 /// # Errors
 /// `22023` for a design that cannot be.
-pub(super) fn options_in(table: &Table, design: &Design) -> Result<TableOptions> {
+pub(crate) fn options_in(table: &Table, design: &Design) -> Result<TableOptions> {
     let mut options = table.options.clone();
     options.auto_layout = design.layout == AUTO;
     if !options.auto_layout {
@@ -40,7 +40,7 @@ impl Changes {
     ///
     /// # Errors
     /// `22023` for a design that cannot be.
-    pub(super) fn between(name: &Name, table: &Table, from: &Design, to: &Design) -> Result<Self> {
+    pub(crate) fn between(name: &Name, table: &Table, from: &Design, to: &Design) -> Result<Self> {
         let mut changes = Self::default();
         let target = format!("{}.{}", quoted(&name.schema), quoted(&name.name));
         changes.set_options(&target, table, from, to)?;
@@ -145,9 +145,9 @@ mod tests {
     use super::*;
     use freestone_model::Partition;
 
-    use crate::advisor::present::design_of;
     use crate::database::Database;
     use crate::session::Session;
+    use crate::workload::design_of;
 
     fn run(session: &Session, statement: &str) {
         let runtime = tokio::runtime::Runtime::new().unwrap();
