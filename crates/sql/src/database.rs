@@ -14,14 +14,15 @@ use parking_lot::Mutex;
 use crate::advisory_locks::AdvisoryLocks;
 use crate::engine::template;
 use crate::error::{Error, Result};
+use crate::front::Expressions;
 use crate::ingest::{self, Checks};
 use crate::memory::Broker;
 use crate::names::Name;
-use crate::plan::expression::Expressions;
-use crate::plan::relations::unknown_table;
+use crate::plans::KnownPlans;
 use crate::progress::Progress;
+use crate::relations::unknown_table;
 use crate::rights::Login;
-use crate::session::{KnownPlans, Session, SessionOptions, remove_left};
+use crate::session::{Session, SessionOptions, remove_left};
 use crate::statement::KnownTexts;
 use crate::workload::{Keeper, Record};
 

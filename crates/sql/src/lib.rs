@@ -28,11 +28,15 @@
 mod advisor;
 mod advisory_locks;
 mod barrier;
+mod catalogs;
 mod copy;
 mod database;
+mod deparse;
 mod dialect;
 mod engine;
 mod error;
+mod files;
+mod frames;
 mod front;
 mod functions;
 mod grammar;
@@ -42,12 +46,14 @@ mod keyed;
 mod lower;
 mod memory;
 mod names;
+mod oids;
 mod options;
 mod outcome;
 mod parameter;
 mod partition;
-mod plan;
+mod plans;
 mod progress;
+mod relations;
 mod rights;
 mod routine;
 mod routing;
@@ -68,6 +74,7 @@ pub use advisor::operator_costs;
 pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 pub use database::Database;
 pub use error::{Error, Position, Result};
+pub use frames::Frame;
 pub use freestone_frontend::types::RangeOf;
 pub use freestone_frontend::types::arrays::{Arrays, element_type};
 pub use freestone_frontend::values::money;
@@ -79,7 +86,7 @@ pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
 pub use session::{
-    Description, Frame, Notice, ObjectNumbers, Prepared, Session, SessionOptions, Severity,
+    Description, Notice, ObjectNumbers, Prepared, Session, SessionOptions, Severity,
 };
 pub use statement::{Forgets, Statement};
 pub use types::{

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::syntax;
 use freestone_storage::{
-    BoundValue, Catalog, PartitionBound, PartitionStrategy, Table, TableSchema,
+    BoundValue, Catalog, IndexDefinition, PartitionBound, PartitionStrategy, Table, TableSchema,
 };
 
 use crate::error::{Error, Result};
@@ -231,4 +231,27 @@ pub(crate) fn shown_part(table: &Table, part: &str) -> String {
         Some(column) => quoted(&table.schema.columns[column].name),
         None => part.to_owned(),
     }
+}
+
+/// An index of another table over the columns of the same names.
+pub(crate) fn same_index<'a>(
+    schema: &TableSchema,
+    index: &IndexDefinition,
+    other: &'a TableSchema,
+) -> Option<&'a IndexDefinition> {
+    let columns = names_of(schema, &index.columns);
+    let mut all = other.indexes.iter();
+    all.find(|known| {
+        known.kind == index.kind
+            && names_of(other, &known.columns) == columns
+            && known.form.elements == index.form.elements
+            && names_of(other, &known.form.include) == names_of(schema, &index.form.include)
+            && !other.is_of_key(known)
+    })
+}
+
+/// Names of columns.
+pub(crate) fn names_of(schema: &TableSchema, columns: &[usize]) -> Vec<String> {
+    let columns = columns.iter().filter_map(|at| schema.columns.get(*at));
+    columns.map(|column| column.name.clone()).collect()
 }

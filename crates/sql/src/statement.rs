@@ -9,14 +9,14 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-use freestone_frontend::syntax::walk::walk;
+use freestone_frontend::syntax::walk::{visit_relations, walk};
 use freestone_frontend::{stack, syntax};
 use parking_lot::Mutex;
 
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::grammar::{self, OwnStatement, Tree};
-use crate::names::fold;
+use crate::names::{file_name, fold, fold_part};
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 pub(crate) const NESTING: usize = 400;
@@ -415,6 +415,27 @@ impl<'a> Places<'a> {
             }
         }
         self.offset
+    }
+}
+
+impl Statement {
+    /// The tables and views that it names without their schema, each once, and names that
+    /// it gives to queries of its own.
+    pub fn tables(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let _ = self.walked(|ast| {
+            visit_relations(ast, |relation| {
+                if let [part] = relation.0.as_slice()
+                    && file_name(relation).is_none()
+                {
+                    names.extend(fold_part(part));
+                }
+                ControlFlow::<()>::Continue(())
+            })
+        });
+        names.sort();
+        names.dedup();
+        names
     }
 }
 

@@ -81,8 +81,11 @@ const SQL: &[&str] = &[
     "sequences",
     "settings",
     "rows",
+    "frames",
+    "oids",
     "workload",
-    "routing keyed session copy run rights plan functions front ingest database advisor",
+    "plans",
+    "routing keyed session copy run rights relations files functions front deparse catalogs ingest database advisor",
     "testing",
 ];
 

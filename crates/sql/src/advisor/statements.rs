@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::grammar::Asked;
 use crate::names::{Name, named};
 use crate::outcome::Outcome;
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 use crate::run::Run;
 use crate::session::Session;
 use crate::workload::{Advice, Record, uses};

@@ -10,8 +10,8 @@ use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::ingest::nullable;
 use crate::run::Run;
+use crate::types::nullable;
 use crate::values::{BadValue, assign};
 
 /// Which table columns a file gives, and expressions for the others.

@@ -21,12 +21,12 @@ use freestone_storage::{Column, Table, TableSchema};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
-use crate::ingest::{self, nullable};
+use crate::files::{FileKind, readable, writable};
+use crate::ingest;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::outcome::Outcome;
-use crate::plan::files::FileKind;
-use crate::rights::{readable, writable};
 use crate::run::{Run, columns_named};
+use crate::types::nullable;
 use stream::StreamFormat;
 use stream_options::{format_of, modern};
 use text::{TextFormat, spooled};

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use datafusion::sql::sqlparser::ast::CopyOption;
 
-use crate::error::{Error, Result};
-use crate::names::fold;
-use crate::plan::files::FileKind;
-
 use super::text::TextFormat;
+use crate::error::{Error, Result};
+use crate::files::FileKind;
+use crate::names::fold;
 
 /// How a file is read or written.
 #[derive(Debug, Clone)]

@@ -12,10 +12,10 @@ use freestone_storage::{
     Attribute, Catalog, Column, ColumnType, Label, TypeId, UserType, UserTypeKind,
 };
 
+use super::parse_expr;
 use crate::error::Result;
 use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
-use crate::plan::expression::parse_expr;
-use crate::plan::pg_catalog::objects::{numbered_type, row_type_number, type_number};
+use crate::oids::{numbered_type, row_type_number, type_number};
 use crate::types::{type_held, type_of_column};
 
 /// Domains over domains, and composite types in composite types, at most.

@@ -16,10 +16,10 @@ use freestone_storage::{Column as Stored, ColumnType, Hidden, TableSchema};
 use super::declared::type_of_stored;
 use super::names::Names;
 use super::session_of;
+use super::{columns_of, condition_of, parse_expr};
 use crate::error::Result;
 use crate::lower::{self, FIRST, Surroundings, Term};
-use crate::plan::expression::{columns_of, condition_of, parse_expr};
-use crate::plan::relations::Relations;
+use crate::relations::Relations;
 use crate::types::type_of;
 
 /// The key of a field's metadata under which the type of its column stands.

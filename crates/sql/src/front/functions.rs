@@ -17,11 +17,11 @@ use freestone_storage::Catalog;
 
 use crate::error::Error;
 use crate::names::quoted;
-use crate::plan::pg_catalog::objects::{relation_numbers, sequence_numbered};
+use crate::oids::{relation_numbers, sequence_numbered};
 use crate::types::type_of;
 
 /// A function of DataFusion as one of the front, of any arguments that it takes.
-pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {
+pub(crate) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {
     let of_types = Arc::clone(function);
     Arc::new(Scalar {
         name,

@@ -3,18 +3,15 @@
 //! A query is bound by [`freestone_frontend`], which asks [`Names`] for tables, views and
 //! functions; its dependent joins are removed, and the plan is lowered to operators.
 
-mod about;
-mod about_rows;
 mod advisory;
 mod declared;
-mod deparse;
+mod evaluation;
 mod expression;
 mod functions;
 mod names;
-mod objects;
-mod privileges;
 mod session;
-mod told_objects;
+mod system;
+mod views;
 
 use std::sync::Arc;
 
@@ -33,22 +30,28 @@ use crate::interrupt::Requests;
 use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::options::OwnOptions;
-use crate::plan::relations::Relations;
+use crate::relations::Relations;
 use crate::workload::Record;
 
-pub(crate) use about::view_definitions;
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
     has_domains, is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
 };
-pub(crate) use deparse::{body_texts, deparsed, pretty};
+
+pub(crate) use evaluation::{
+    Expressions, columns_in, columns_of, columns_of_rows, condition_of, has_query, parse_expr,
+    with_value,
+};
 pub(crate) use expression::{
     COLUMN, Purpose, ROW_TYPE, is_immutable, is_same, lowered_expression, type_of_expression,
     with_types,
 };
+pub(crate) use functions::wrapped;
 pub(crate) use names::Names;
-pub(crate) use objects::{Numbers, columns_of_view};
+
 pub(crate) use session::session_of;
+pub(crate) use system::{InstalledCatalogs, SystemCatalogs, SystemTable};
+pub(crate) use views::{Nothing, columns_of_view};
 
 /// The plan of a query.
 pub(crate) struct Logical {

@@ -12,35 +12,27 @@ use datafusion::logical_expr::Expr as Lowered;
 use freestone_frontend::bind::{
     Catalog, Domain, Found, PartColumn, Parts, Seen, SqlAggregate, SqlFunction, View,
 };
-use freestone_frontend::functions::objects::Objects;
+use freestone_frontend::functions::objects::{NoObjects, Objects};
 use freestone_frontend::functions::{Scalar, TableFunction};
 use freestone_frontend::plan::{Expr as Bound, ExprKind, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
-use super::about;
-use super::about_rows;
 use super::advisory;
 use super::declared::{self, type_of_stored};
 use super::expression::terms_of;
 use super::functions::{front_error, of_sequences, wrapped};
-use super::objects::Numbers;
+use super::system::{InstalledCatalogs, SystemCatalogs};
 use crate::error::Result;
-use crate::functions::{roles, sequences, settings};
+use crate::functions::{sequences, settings};
 use crate::lower::{Handle, Term};
-use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC, meant_schema};
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PG_CATALOG, PUBLIC, meant_schema};
+use crate::oids::{row_type_number, table_number, view_number, view_row_number};
 use crate::partition;
-use crate::plan::given::Given;
-use crate::plan::information_schema;
-use crate::plan::pg_catalog::objects::{
-    row_type_number, table_number, view_number, view_row_number,
-};
-use crate::plan::pg_catalog::{self, PG_CATALOG, TABLE};
-use crate::plan::relations::Relations;
-use crate::plan::table_functions;
-use crate::plan::updatable::{Through, is_barrier};
-use crate::rights::{Identity, denied};
+use crate::relations::updatable::{Through, is_barrier};
+use crate::relations::{Given, Relations, TABLE, table_functions};
+use crate::rights::denied;
 use crate::routine;
 use crate::rows::table as rows_table;
 use crate::scan::{self, ROW_ID, StoredTable};
@@ -57,7 +49,7 @@ type SqlAggregates = Vec<Arc<SqlAggregate>>;
 /// The names that a statement may use.
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
-    numbers: OnceCell<Arc<Numbers>>,
+    system: OnceCell<Option<Box<dyn SystemCatalogs>>>,
     /// Functions whose body is SQL, by schema and name.
     functions: RefCell<HashMap<(String, String), SqlFunctions>>,
     aggregates: RefCell<HashMap<(String, String), SqlAggregates>>,
@@ -67,52 +59,38 @@ impl<'a> Names<'a> {
     pub(crate) fn new(relations: &'a Relations<'a>) -> Self {
         Self {
             relations,
-            numbers: OnceCell::new(),
+            system: OnceCell::new(),
             functions: RefCell::default(),
             aggregates: RefCell::default(),
         }
     }
 
-    /// Names and numbers of what there is, looked at once.
-    fn numbers(&self) -> Arc<Numbers> {
-        let numbers = self
-            .numbers
-            .get_or_init(|| Arc::new(Numbers::of(self.relations)));
-        Arc::clone(numbers)
+    /// The system catalogs.
+    fn system(&self) -> Option<&dyn SystemCatalogs> {
+        let system = self.system.get_or_init(|| {
+            let config = self.relations.state.config();
+            let installed = config.get_extension::<InstalledCatalogs>();
+            installed.map(|installed| (installed.0)())
+        });
+        system.as_deref()
     }
 
     /// A table of the catalog with its rows.
     fn catalogued(&self, name: &Name) -> Result<Option<Relation>> {
-        let relations = self.relations;
-        let (columns, hidden, batch) = match name.schema.as_str() {
-            INFORMATION_SCHEMA => match information_schema::view(relations, &name.name)? {
-                Some((columns, batch)) => (columns, Vec::new(), batch),
-                None => return Ok(None),
-            },
-            _ => match pg_catalog::described(&name.name) {
-                Some((_, mut columns)) => {
-                    let shown = columns.len();
-                    // Some tables show a column of such a name.
-                    for hidden in [pg_catalog::TABLE, pg_catalog::VERSION] {
-                        if columns.iter().all(|(name, _)| name != hidden) {
-                            columns.push((hidden.to_owned(), Type::Oid));
-                        }
-                    }
-                    let batch = pg_catalog::rows(relations, &name.name, &columns)?;
-                    let hidden = columns.split_off(shown);
-                    (columns, hidden, batch)
-                }
-                None => return Ok(None),
-            },
+        let Some(system) = self.system() else {
+            return Ok(None);
+        };
+        let Some(table) = system.table(self.relations, &name.schema, &name.name)? else {
+            return Ok(None);
         };
         Ok(Some(Relation {
             schema: name.schema.clone(),
             name: name.name.clone(),
-            columns,
-            hidden,
+            columns: table.columns,
+            hidden: table.hidden,
             key: Vec::new(),
             number: 0,
-            handle: Arc::new(Handle::of(rows_table(batch)?)),
+            handle: Arc::new(Handle::of(rows_table(table.rows)?)),
         }))
     }
 
@@ -129,23 +107,6 @@ impl<'a> Names<'a> {
                 column: place.column,
             }),
         }
-    }
-
-    /// Functions about the catalog.
-    fn about(&self, name: &str) -> Vec<Arc<Scalar>> {
-        let relations = self.relations;
-        let identity = relations.state.config().get_extension::<Identity>();
-        let of_roles = identity.and_then(|identity| {
-            let name = roles::known(name)?;
-            let function = roles::function(name, &relations.snapshot, &identity)?;
-            Some(wrapped(name, &function))
-        });
-        if let Some(function) = of_roles {
-            return vec![function];
-        }
-        let numbers = || self.numbers();
-        let found = about::functions(relations, &numbers, name).unwrap_or_default();
-        found.into_iter().map(Arc::new).collect()
     }
 
     /// Rows that a statement in WITH has returned.
@@ -545,7 +506,9 @@ impl Catalog for Names<'_> {
                 let all = advisory::functions(name, state).into_iter();
                 all.map(Arc::new).collect()
             }
-            _ => self.about(name),
+            _ => self
+                .system()
+                .map_or_else(Vec::new, |system| system.functions(relations, name)),
         }
     }
 
@@ -649,12 +612,17 @@ impl Catalog for Names<'_> {
     }
 
     fn tables(&self, name: &str) -> Vec<Arc<TableFunction>> {
-        let numbers = || self.numbers();
-        about_rows::tables(self.relations, &numbers, name).unwrap_or_default()
+        let system = self.system();
+        system.map_or_else(Vec::new, |system| {
+            system.table_functions(self.relations, name)
+        })
     }
 
     fn objects(&self) -> Arc<dyn Objects> {
-        self.numbers()
+        match self.system() {
+            Some(system) => system.objects(self.relations),
+            None => Arc::new(NoObjects),
+        }
     }
 
     fn file(&self, name: &str) -> FrontResult<Option<Relation>> {

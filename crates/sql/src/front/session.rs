@@ -2,9 +2,8 @@
 
 use freestone_frontend::functions::Session;
 
-use crate::names::{CATALOG, PG_TEMP, shown_schema};
-use crate::plan::pg_catalog::PG_CATALOG;
-use crate::plan::relations::Relations;
+use crate::names::{CATALOG, PG_CATALOG, PG_TEMP, shown_schema};
+use crate::relations::Relations;
 use crate::rights::Identity;
 use crate::settings::{Begun, ClientSettings, current, listed};
 

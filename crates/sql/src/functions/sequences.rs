@@ -18,7 +18,7 @@ use freestone_storage::{Catalog, Column, Object, Privileges, Sequence};
 
 use crate::error::{Error, Result};
 use crate::names::{Name, PG_TEMP, named};
-use crate::plan::relations::unknown_sequence;
+use crate::relations::unknown_sequence;
 use crate::rights::{Rights, denied};
 use crate::sequences::TakenNumbers;
 

@@ -19,8 +19,9 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 
 use super::source::{Streams, resumed};
-use super::{Target, Written, nullable, write};
+use super::{Target, Written, write};
 use crate::error::{Error, Result};
+use crate::types::nullable;
 
 /// Batches that wait for a writer.
 const WAITING: usize = 2;

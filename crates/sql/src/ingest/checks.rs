@@ -15,13 +15,13 @@ use freestone_frontend::types::{EnumType, Type};
 use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
-use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::front::{
+    self, Expressions, Purpose, columns_of, domain_of, labels_of, parse_expr, with_value,
+};
 use crate::names::quoted;
-use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::routing::Membership;
 use crate::types::type_held;
-use crate::values::convert;
-use crate::values::{assign, show, show_of};
+use crate::values::{assign, convert, show, show_of};
 
 /// The checks of a table, ready to be computed.
 #[derive(Debug, Default)]

@@ -6,9 +6,10 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::{ReadView, Store, Table};
 
-use super::{Checks, Target, append, assign_batch, commit, iterators, nullable, write};
+use super::{Checks, Target, append, assign_batch, commit, iterators, write};
 use crate::error::{Error, Result};
 use crate::names::Name;
+use crate::types::nullable;
 
 /// Writes batches from iterators into an existing table.
 pub(crate) async fn load(

@@ -22,7 +22,6 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::SortOptions;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -42,6 +41,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::apart;
 use crate::names::Name;
 use crate::progress::Progress;
+use crate::types::nullable;
 use crate::values::{BadValue, assign};
 
 pub(crate) use apart::write_apart;
@@ -286,18 +286,6 @@ pub(crate) fn assign_batch(
         let error = Error::from(error);
         (0, BadValue { row: 0, error })
     })
-}
-
-/// The Arrow schema with every column nullable: NOT NULL is checked by storage,
-/// which can name the column.
-pub(crate) fn nullable(schema: &TableSchema) -> SchemaRef {
-    let arrow = schema.arrow();
-    let fields: Vec<_> = arrow
-        .fields()
-        .iter()
-        .map(|field| field.as_ref().clone().with_nullable(true))
-        .collect();
-    Arc::new(Schema::new(fields))
 }
 
 /// Writes all rows of the streams as blocks.

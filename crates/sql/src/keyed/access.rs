@@ -30,7 +30,7 @@ use freestone_storage::{
 
 use super::is_readable;
 use crate::lower::Handle;
-use crate::run::may_read;
+use crate::relations::may_read;
 use crate::scan::{ROW_ID, StoredTable};
 
 /// Most tables: the way to each is asked for again when another's rows are found.

@@ -32,7 +32,7 @@ use super::{Form, KeyPlan, Seen};
 use crate::error::Result;
 use crate::names::Name;
 use crate::parameter::Parameter;
-use crate::session::{PlannedFor, Session};
+use crate::plans::PlannedFor;
 use crate::settings::ClientSettings;
 use crate::workload::Record;
 
@@ -101,24 +101,28 @@ pub(crate) struct Keyed<'a> {
 }
 
 impl KeyQuery {
-    /// A query that was bound in a session over a snapshot.
-    pub(crate) fn new(session: &Session, snapshot: &Snapshot, bound: Option<Bound>) -> Self {
+    /// A query that was bound over a snapshot, with the settings of a session.
+    pub(crate) fn new(
+        (client, settings): (&Arc<ClientSettings>, PlannedFor),
+        snapshot: &Snapshot,
+        bound: Option<Bound>,
+    ) -> Self {
         Self {
-            client: Arc::downgrade(session.client()),
-            changes: session.setting_changes(),
-            settings: session.plan_settings(),
+            client: Arc::downgrade(client),
+            changes: client.changes(),
+            settings,
             catalog: Arc::downgrade(snapshot.catalog()),
             outdated: AtomicBool::new(false),
             bound,
         }
     }
 
-    /// Whether the session may run it.
-    pub(crate) fn fits(&self, session: &Session) -> bool {
+    /// Whether the session with some settings may run it.
+    pub(crate) fn fits(&self, (client, settings): (&Arc<ClientSettings>, PlannedFor)) -> bool {
         !self.outdated.load(Ordering::Relaxed)
-            && std::ptr::eq(self.client.as_ptr(), Arc::as_ptr(session.client()))
-            && self.changes == session.setting_changes()
-            && self.settings == session.plan_settings()
+            && std::ptr::eq(self.client.as_ptr(), Arc::as_ptr(client))
+            && self.changes == client.changes()
+            && self.settings == settings
     }
 
     /// Whether its rows are found by keys.

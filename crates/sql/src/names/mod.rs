@@ -27,6 +27,9 @@ pub(crate) const DEFAULT_SCHEMA: &str = "main";
 /// What PostgreSQL calls the schema of names without one: the default one, here.
 pub(crate) const PUBLIC: &str = "public";
 
+/// The schema.
+pub(crate) const PG_CATALOG: &str = "pg_catalog";
+
 /// A schema's name as clients are told it.
 pub(crate) fn shown_schema(schema: &str) -> &str {
     match schema {

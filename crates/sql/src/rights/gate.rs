@@ -19,8 +19,8 @@ use super::alter;
 use super::{Rights, denied};
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
-use crate::plan::updatable::{is_of_invoker, view_over};
-use crate::run::may_change;
+use crate::relations::may_change;
+use crate::relations::updatable::{is_of_invoker, view_over};
 use crate::statement::{changing_query, parts};
 
 /// Rights to change rows.

@@ -54,11 +54,11 @@ impl Who {
 
 /// Which files statements may name.
 #[derive(Debug)]
-pub(super) struct Confined {
+pub(crate) struct Confined {
     /// Those in these folders,
-    pub(super) folders: Arc<[PathBuf]>,
+    pub(crate) folders: Arc<[PathBuf]>,
     /// but not the database's own.
-    pub(super) own: Vec<PathBuf>,
+    pub(crate) own: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl Identity {
         let _ = self.confined.set(Confined { folders, own });
     }
 
-    pub(super) fn confined(&self) -> Option<&Confined> {
+    pub(crate) fn confined(&self) -> Option<&Confined> {
         self.confined.get()
     }
 

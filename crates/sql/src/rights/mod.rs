@@ -10,7 +10,6 @@
 //! the catalog that a statement sees, so that a REVOKE counts from the next one on.
 
 mod alter;
-mod files;
 mod gate;
 mod identity;
 mod login;
@@ -25,8 +24,7 @@ use freestone_storage::{Catalog, FIRST_ROLE, Object, Privileges, RoleId, Roles, 
 use crate::error::{Error, Result};
 use crate::names::{Name, shown_schema};
 
-pub(crate) use files::{readable, writable};
-pub(crate) use identity::{Identity, Who};
+pub(crate) use identity::{Confined, Identity, Who};
 pub use login::Login;
 pub(crate) use password::verifier;
 pub(crate) use told::told;

@@ -10,7 +10,7 @@ use freestone_storage::{Catalog, Privileges, Table};
 
 use crate::error::Error;
 use crate::names::table_name;
-use crate::plan::updatable::table_under;
+use crate::relations::updatable::table_under;
 use crate::session::Session;
 
 /// The error of a statement as its session may see it; without a statement it is that of a

@@ -12,9 +12,8 @@ use freestone_frontend::types::Type;
 use freestone_storage::{PartitionKey, PartitionStrategy, TableSchema};
 
 use crate::error::Result;
-use crate::front::type_of_stored;
+use crate::front::{Expressions, columns_of, parse_expr, type_of_stored};
 use crate::partition::column_of_part;
-use crate::plan::expression::{Expressions, columns_of, parse_expr};
 use crate::values::convert;
 
 /// The key of a partitioned table, ready to be computed for rows of a table with its columns.

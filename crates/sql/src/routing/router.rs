@@ -8,10 +8,10 @@ use freestone_storage::{Catalog, Table, TableId, TableSchema};
 
 use super::{Divisions, Key};
 use crate::error::{Error, Result};
-use crate::ingest::nullable;
+use crate::front::Expressions;
 use crate::names::Name;
 use crate::partition::{ancestors, partitions, places, shown_part};
-use crate::plan::expression::Expressions;
+use crate::types::nullable;
 use crate::values::convert;
 
 /// A partitioned table among the rows' ways.

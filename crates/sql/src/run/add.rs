@@ -8,10 +8,11 @@ use freestone_storage::{CatalogEdit, Table};
 
 use super::Run;
 use super::changes::Changes;
-use super::materialized::may_change;
 use crate::error::Result;
-use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
+use crate::ingest::{self, FEW, Gathered, Target, Written};
 use crate::names::Name;
+use crate::relations::may_change;
+use crate::types::nullable;
 use crate::workload::Watching;
 
 /// Where new rows come from.

@@ -10,7 +10,7 @@ use super::Run;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front::{Names, full_name_of_type, session_of};
 use crate::names::{DEFAULT_SCHEMA, Name, fold, fold_part, meant_schema, quoted};
-use crate::plan::relations::Relations;
+use crate::relations::Relations;
 use crate::routine::{ANY, Aggregation, Declaration, Parameter, Routine, of_name};
 
 fn invalid(message: &str) -> Error {

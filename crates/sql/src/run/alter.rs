@@ -22,7 +22,7 @@ use crate::grammar::define::{SequenceChange, TableChange};
 use crate::ingest::{self, Target};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 use crate::scan::StoredTable;
 
 /// Rewrites begun before giving up on a table that keeps changing.

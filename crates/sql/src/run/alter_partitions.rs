@@ -9,16 +9,16 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnOption, CreateIndex, Ident, TableConstraint,
 };
-use freestone_storage::{IndexDefinition, Table, TableSchema};
+use freestone_storage::{Table, TableSchema};
 
 use super::Run;
-use super::declare::{Declared, columns_in};
-use super::partition_key::{check_keys, names_of};
+use super::declare::Declared;
+use super::partition_key::check_keys;
 use crate::error::{Error, Result};
+use crate::front::{columns_in, parse_expr};
 use crate::names::{Name, fold};
 use crate::outcome::Outcome;
-use crate::partition::{leaves, partitions};
-use crate::plan::expression::parse_expr;
+use crate::partition::{leaves, names_of, partitions, same_index};
 
 /// An operation on one table.
 pub(super) type Step = (Name, AlterTableOperation);
@@ -379,23 +379,6 @@ impl Run<'_> {
         }
         Ok(all)
     }
-}
-
-/// An index of another table over the columns of the same names.
-pub(crate) fn same_index<'a>(
-    schema: &TableSchema,
-    index: &IndexDefinition,
-    other: &'a TableSchema,
-) -> Option<&'a IndexDefinition> {
-    let columns = names_of(schema, &index.columns);
-    let mut all = other.indexes.iter();
-    all.find(|known| {
-        known.kind == index.kind
-            && names_of(other, &known.columns) == columns
-            && known.form.elements == index.form.elements
-            && names_of(other, &known.form.include) == names_of(schema, &index.form.include)
-            && !other.is_of_key(known)
-    })
 }
 
 /// Whether a constraint of a partition is one of its parent's, keys among them or not.

@@ -14,7 +14,7 @@ use crate::front::{self, columns_of_view};
 use crate::grammar::define::{SequenceChange, TableChange};
 use crate::names::{Name, meant_schema, quoted, temporary_schema};
 use crate::outcome::Outcome;
-use crate::plan::relations::{Relations, unknown_table};
+use crate::relations::{Relations, unknown_table};
 use crate::session::Notice;
 use crate::statement::parse_one;
 

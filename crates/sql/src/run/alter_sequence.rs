@@ -16,6 +16,7 @@ use super::alter_relation::must_stay;
 use super::create::unknown_schema;
 use super::sequence::{is_whole, takes_numbers_of};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::front::parse_expr;
 use crate::functions::sequences::no_sequence;
 use crate::grammar::define::{SequenceChange, SequenceOption};
 use crate::grammar::printed;
@@ -23,7 +24,6 @@ use crate::names::{
     Name, fold, meant_schema, named, quoted, shown_schema, table_name, written_name,
 };
 use crate::outcome::Outcome;
-use crate::plan::expression::parse_expr;
 use crate::session::Notice;
 use crate::types::column_type;
 

@@ -14,11 +14,10 @@ use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use super::literal::is_default;
 use crate::error::{Error, Result};
-use crate::front::default_of;
+use crate::front::{default_of, parse_expr};
 use crate::names::{Name, fold};
-use crate::plan::calls::Gives;
-use crate::plan::expression::parse_expr;
-use crate::plan::updatable::{Command, Through};
+use crate::relations::Gives;
+use crate::relations::updatable::{Command, Through};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {

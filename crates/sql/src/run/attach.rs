@@ -12,13 +12,12 @@ use futures::StreamExt;
 
 use super::Run;
 use super::partition::{Divided, declare_anew, wrong};
-use super::partition_key::names_of;
 use super::redeclare::written;
 use crate::error::{Error, Result};
+use crate::front::parse_expr;
 use crate::names::{Name, quoted};
 use crate::outcome::Outcome;
-use crate::partition::{ancestors, leaves, partitions};
-use crate::plan::expression::parse_expr;
+use crate::partition::{ancestors, leaves, names_of, partitions};
 use crate::routing::{Divisions, Key, Membership};
 use crate::statement::parse_one;
 

@@ -19,7 +19,7 @@ use crate::ingest::Checks;
 use crate::keyed::{Bound, KeyChange, KeyQuery};
 use crate::outcome::Outcome;
 use crate::parameter;
-use crate::plan::updatable::Command;
+use crate::relations::updatable::Command;
 use crate::session::{KnownKeys, Session};
 use crate::statement::changing_query;
 
@@ -37,7 +37,7 @@ pub(crate) async fn bound_by_keys(session: &Session, ast: &Ast) -> Option<KeyQue
         Ast::Delete(delete) => run.bound_as(run.understood_delete(delete)).await,
         _ => None,
     };
-    Some(KeyQuery::new(session, &run.snapshot, bound))
+    Some(KeyQuery::new(session.bound_with(), &run.snapshot, bound))
 }
 
 /// Whether a list needs nothing but the row that is changed.

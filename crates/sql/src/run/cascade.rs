@@ -12,8 +12,7 @@ use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapsh
 use super::Run;
 use super::changes::{Changes, Touched, row_ids, with_ids};
 use crate::error::{Error, Result};
-use crate::front::default_of;
-use crate::plan::expression::parse_expr;
+use crate::front::{default_of, parse_expr};
 use crate::values::assign;
 
 /// A key that rows of a parent had, and the one that they have now, if any.

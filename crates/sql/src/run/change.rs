@@ -27,12 +27,12 @@ use super::partitioned::{ask_for_table, with_whole_ids};
 use super::returning::{Other, asks};
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
-use crate::ingest::nullable;
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-use crate::plan::pg_catalog::TABLE;
-use crate::plan::updatable::{Command, Through};
+use crate::relations::TABLE;
+use crate::relations::updatable::{Command, Through};
 use crate::scan::ROW_ID;
+use crate::types::nullable;
 
 /// The table that a statement changes.
 pub(super) struct Changed {

@@ -13,9 +13,9 @@ use freestone_storage::{Activity, Column, Row, RowId, Table, TableId};
 
 use super::Run;
 use crate::error::{Error, Result};
+use crate::front::Expressions;
 use crate::ingest::{Checks, assign_batch};
-use crate::plan::expression::Expressions;
-use crate::plan::updatable::Command;
+use crate::relations::updatable::Command;
 use crate::routing::Membership;
 use crate::scan::ROW_ID;
 

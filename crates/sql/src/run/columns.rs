@@ -11,15 +11,15 @@ use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavi
 use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
 use super::Run;
-use super::declare::{Declared, columns_in};
+use super::declare::Declared;
 use super::dependents::{Dependent, cascades, drop_all, may_go};
 use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
+use crate::front::{columns_in, parse_expr};
 use crate::ingest::Checks;
 use crate::names::{Name, fold, position};
-use crate::plan::expression::parse_expr;
-use crate::plan::relations::Without;
+use crate::relations::Without;
 
 /// One column to come or go.
 enum Change {

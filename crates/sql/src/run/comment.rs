@@ -10,7 +10,7 @@ use super::redeclare::place;
 use crate::error::{Error, Result};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 
 /// What the parser is told that a constraint is: see `dialect::comment`.
 const CONSTRAINT: CommentObject = CommentObject::Domain;

@@ -26,12 +26,12 @@ use super::compose;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::front;
-use crate::ingest::nullable;
+use crate::front::{columns_of, has_query};
 use crate::names::{Name, fold, fold_part};
-use crate::plan::expression::{columns_of, has_query};
-use crate::plan::updatable::{Command, PLACE, Through};
+use crate::relations::updatable::{Command, PLACE, Through};
 use crate::routing::Leaf;
 use crate::statement::parse_one;
+use crate::types::nullable;
 
 /// The clause of an INSERT, understood.
 pub(super) struct Conflict<'a> {

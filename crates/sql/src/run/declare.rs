@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, GeneratedExpressionMode, Ident,
     IndexColumn, NullsDistinctOption, ObjectName, TableConstraint,
 };
-use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
+use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
 use super::Run;
@@ -18,12 +18,12 @@ use super::reference::deferral;
 use super::user_type::Held;
 use crate::dialect::is_untyped;
 use crate::error::{Error, Result};
-use crate::front::{Purpose, is_immutable, type_of_stored};
+use crate::front::{
+    Purpose, columns_in, columns_of, has_query, is_immutable, parse_expr, type_of_stored,
+};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, column_of, fold, fold_part, position};
-use crate::plan::expression::{columns_of, has_query, parse_expr};
-use crate::plan::pg_catalog::TABLE;
-use crate::plan::relations::Relations;
+use crate::relations::{Relations, TABLE};
 use crate::values::check_assignable;
 
 /// A table being declared.
@@ -551,22 +551,6 @@ pub(super) fn check_system_name(name: &str) -> Result<()> {
         }
         false => Ok(()),
     }
-}
-
-/// The columns that an expression reads.
-pub(crate) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {
-    let mut columns = Vec::new();
-    let _: ControlFlow<()> = visit_expressions(expr, |part| {
-        let ident = match part {
-            Expr::Identifier(ident) => Some(ident),
-            Expr::CompoundIdentifier(parts) => column_of(parts, table),
-            _ => None,
-        };
-        let column = ident.and_then(|ident| schema.index_of(&fold(ident)));
-        columns.extend(column.filter(|column| !columns.contains(column)));
-        ControlFlow::Continue(())
-    });
-    columns
 }
 
 /// `42601` for a column with an identity and another, or a DEFAULT.

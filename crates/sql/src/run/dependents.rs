@@ -18,10 +18,10 @@ use super::redeclare::written;
 use super::sequence::has_numbers_of;
 use crate::error::{Error, Result};
 use crate::front;
+use crate::front::condition_of;
 use crate::grammar::printed;
 use crate::names::{Name, temporary_schema};
-use crate::plan::expression::condition_of;
-use crate::plan::relations::{Relations, Without};
+use crate::relations::{Relations, Without};
 use crate::session::Notice;
 use crate::statement::parse_one;
 

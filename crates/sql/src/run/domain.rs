@@ -12,11 +12,11 @@ use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front;
+use crate::front::{columns_of, has_query, parse_expr, with_value};
 use crate::grammar::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, quoted};
 use crate::outcome::Outcome;
-use crate::plan::expression::{columns_of, has_query, parse_expr, with_value};
 use crate::session::Notice;
 
 /// The name of elements while conditions on them are looked at.

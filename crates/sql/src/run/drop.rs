@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, shown_schema, table_name};
 use crate::outcome::Outcome;
 use crate::partition;
-use crate::plan::relations::{Without, unknown_table};
+use crate::relations::{Without, unknown_table};
 use crate::statement::parse_one;
 
 impl Run<'_> {

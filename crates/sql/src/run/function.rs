@@ -22,7 +22,7 @@ use crate::grammar::define::{FunctionChange, FunctionOption};
 use crate::grammar::printed;
 use crate::names::{Name, fold, meant_schema, quoted, shown_schema, table_name};
 use crate::outcome::Outcome;
-use crate::plan::relations::{Relations, Without};
+use crate::relations::{Relations, Without};
 use crate::routine::{
     ATOMIC, COST, Declaration, LEAKPROOF, MACRO, Parameter, ROWS, Routine, WINDOW,
     is_dropped_aggregate, of_name, type_of,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
 use crate::grammar::{Kind, On};
 use crate::names::{Name, meant_schema, named};
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 
 /// An object that was found, and how messages call it.
 pub(super) struct Found {

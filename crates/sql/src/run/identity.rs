@@ -257,7 +257,7 @@ impl Run<'_> {
         // Most defaults are something else, and are not parsed for this.
         match &column.default {
             Some(text) if text.contains("nextval") || text.contains("NEXTVAL") => {
-                let expr = crate::plan::expression::parse_expr(text)?;
+                let expr = crate::front::parse_expr(text)?;
                 let name = nextval_of(&expr);
                 name.map(|name| self.taken_from(name).cloned()).transpose()
             }

@@ -15,11 +15,13 @@ use freestone_storage::{Column, ElementForm, Hidden, IndexForm, Table, TableSche
 use super::Run;
 use super::declare::{Declared, check_bytewise};
 use crate::error::{Error, Result};
-use crate::front::{declared_by, is_immutable, is_same, type_of_expression, type_of_stored};
+use crate::front::{
+    columns_of, declared_by, has_query, is_immutable, is_same, parse_expr, type_of_expression,
+    type_of_stored,
+};
 use crate::grammar::printed;
 use crate::names::{Name, fold, fold_part, position};
-use crate::plan::expression::{columns_of, has_query, parse_expr};
-use crate::plan::relations::Relations;
+use crate::relations::Relations;
 use crate::types::{column_type_of_type, declared_of_type};
 
 /// The columns of an index, and the table's schema with those that are hidden.

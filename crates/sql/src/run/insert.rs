@@ -32,12 +32,11 @@ use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
-use crate::ingest::nullable;
+use crate::front::{self, Logical, Purpose, default_of, parse_expr, type_of_stored};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-use crate::plan::expression::parse_expr;
-use crate::plan::updatable::{Command, Through};
+use crate::relations::updatable::{Command, Through};
+use crate::types::nullable;
 use crate::values::{ColumnBuilder, assign, check_assignable};
 
 /// An INSERT and the table that its rows go to.

@@ -6,10 +6,9 @@ use freestone_storage::{Column, IndexDefinition, IndexForm, Key, Object, Privile
 use super::declare::Declared;
 use super::identity::NewIdentity;
 use crate::error::{Error, Result};
-use crate::front::{columns_of_view, declared_by};
+use crate::front::{columns_of_view, declared_by, parse_expr};
 use crate::names::table_name;
-use crate::plan::expression::parse_expr;
-use crate::plan::relations::{Relations, unknown_table};
+use crate::relations::{Relations, unknown_table};
 use crate::rights::denied;
 use crate::types::{column_type_of_type, declared_of_type};
 

@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value, Values};
 use freestone_storage::ColumnType;
 
-use crate::plan::expression::has_query;
+use crate::front::has_query;
 /// A literal whose text a column reads.
 pub(super) enum Literal<'a> {
     Null,

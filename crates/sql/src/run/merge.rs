@@ -24,10 +24,9 @@ use super::insert::{column_names, columns_named};
 use super::literal::is_default;
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
-use crate::front::default_of;
+use crate::front::{default_of, parse_expr};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-use crate::plan::expression::parse_expr;
 
 /// The conditions of the clauses of one kind, so far.
 #[derive(Default)]

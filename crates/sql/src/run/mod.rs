@@ -84,25 +84,23 @@ use self::locking::locks;
 use self::transaction::Task;
 use crate::copy;
 use crate::error::{Error, Result};
+use crate::files::open_all;
 use crate::front::{self, Logical};
 use crate::grammar::define::Definition;
 use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::{INFORMATION_SCHEMA, Name, fold};
 use crate::outcome::Outcome;
-use crate::plan::files::open_all;
-use crate::plan::given::Given;
-use crate::plan::relations::{Relations, unknown_table};
-use crate::plan::updatable::Through;
+use crate::relations::updatable::Through;
+use crate::relations::{Given, Relations, unknown_table};
 use crate::session::{KnownKeys, Session};
 use crate::statement::{Statement, changing_query};
 
-pub(crate) use alter_partitions::same_index;
 pub(crate) use by_keys::bound_by_keys;
 pub(crate) use comment::commented;
-pub(crate) use declare::columns_in;
+
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
-pub(crate) use materialized::{may_change, may_read};
+
 pub(crate) use new_rows::NewRows;
 pub(crate) use sequence::drop_defaults;
 pub(crate) use transaction::{changes_rows, insert_at_once};
@@ -400,7 +398,7 @@ impl Run<'_> {
 /// Whether a statement may leave blocks that nobody but a plan needs, such as those of a dropped
 /// table: the plans go with it. They go with SET, too: limits such as that of memory decide which
 /// operators a plan has. Changes of rows leave plans as they are, see
-/// [`KnownPlans`](crate::session::KnownPlans).
+/// [`KnownPlans`](crate::plans::KnownPlans).
 fn may_leave_blocks(ast: &Ast) -> bool {
     let never = matches!(
         ast,

@@ -18,11 +18,11 @@ use freestone_storage::{
 use super::clauses::refuse_clauses;
 use super::insert::{is_simple, target_columns};
 use super::literal::{Literal, is_default, literal, plain_values};
-use super::materialized::may_change;
 use crate::error::Result;
+use crate::front::parse_expr;
 use crate::names::{Name, table_name};
 use crate::parameter::{self, Parameter};
-use crate::plan::expression::parse_expr;
+use crate::relations::may_change;
 use crate::session::{Moment, Session};
 use crate::types::type_held;
 use crate::values::text::{fit_char, fit_varchar, parse_decimal, parse_int};

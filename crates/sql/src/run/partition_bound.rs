@@ -11,11 +11,10 @@ use super::Run;
 use super::partition::wrong;
 use crate::error::{Error, Result};
 use crate::front;
-use crate::plan::expression::has_query;
+use crate::front::has_query;
 use crate::routing::Key;
 use crate::types::{column_type_of_type, declared_of_type};
-use crate::values::convert;
-use crate::values::{assign, show};
+use crate::values::{assign, convert, show};
 
 impl Run<'_> {
     /// A bound as it is written.

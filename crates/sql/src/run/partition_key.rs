@@ -8,15 +8,13 @@ use freestone_storage::{
 };
 
 use super::Run;
-use super::declare::columns_in;
 use super::partition::wrong;
 use crate::error::{Error, Result};
-use crate::front::is_immutable;
+use crate::front::{columns_in, columns_of, has_query, is_immutable};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, fold, position, quoted};
-use crate::partition::column_of_part;
-use crate::plan::expression::{columns_of, has_query};
-use crate::plan::relations::Relations;
+use crate::partition::{column_of_part, names_of};
+use crate::relations::Relations;
 use crate::routing::{Key, is_hashed};
 use crate::types::column_type_of_type;
 
@@ -226,10 +224,4 @@ pub(super) fn indexes_of_partition(parent: &Table, name: &Name, schema: &mut Tab
             ..index.clone()
         });
     }
-}
-
-/// Names of columns.
-pub(super) fn names_of(schema: &TableSchema, columns: &[usize]) -> Vec<String> {
-    let columns = columns.iter().filter_map(|at| schema.columns.get(*at));
-    columns.map(|column| column.name.clone()).collect()
 }

@@ -23,12 +23,13 @@ use super::changes::{
 use super::compose;
 use super::conflict::Conflict;
 use crate::error::{Error, Result};
-use crate::ingest::{self, Streams, nullable};
+use crate::ingest::{self, Streams};
 use crate::names::Name;
-use crate::plan::pg_catalog::TABLE;
-use crate::plan::pg_catalog::objects::numbered_table;
+use crate::oids::numbered_table;
+use crate::relations::TABLE;
 use crate::routing::Router;
 use crate::scan::ROW_ID;
+use crate::types::nullable;
 
 /// Adds the number of each row's table to a query for row ids.
 pub(super) fn ask_for_table(query: &mut Query, alias: &Ident) {

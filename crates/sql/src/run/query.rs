@@ -18,14 +18,14 @@ use freestone_storage::Snapshot;
 use futures::StreamExt;
 
 use super::Run;
-use super::materialized::may_read;
 use crate::engine::PipelineNode;
 use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
 use crate::outcome::{Outcome, Rows};
+use crate::plans::{KnownPlan, lasting};
+use crate::relations::may_read;
 use crate::scan::StoredTable;
-use crate::session::{KnownPlan, lasting};
 use crate::workload::{Foreseen, Watching};
 
 /// A plan to run, or rows that are there.

@@ -26,11 +26,11 @@ use super::reference::comparable;
 use super::sequence::is_whole;
 use crate::error::{Error, Result};
 use crate::front;
+use crate::front::parse_expr;
 use crate::grammar::printed;
 use crate::ingest::{self, Target};
 use crate::names::{Name, fold, position, quoted, table_name};
-use crate::plan::expression::parse_expr;
-use crate::plan::relations::{Without, unknown_table};
+use crate::relations::{Without, unknown_table};
 use crate::statement::parse_one;
 use crate::types::type_held;
 

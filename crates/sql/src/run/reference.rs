@@ -11,7 +11,7 @@ use super::declare::Declared;
 use crate::error::{Error, Result};
 use crate::front::type_of_stored;
 use crate::names::{fold, position, table_name};
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 
 impl Declared<'_> {
     /// The foreign key that a constraint declares.

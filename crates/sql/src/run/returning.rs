@@ -19,13 +19,12 @@ use super::Run;
 use super::change::stored_in;
 use super::compose;
 use crate::error::{Error, Result};
-use crate::ingest::nullable;
+use crate::front::{columns_of_rows, has_query};
 use crate::names::{fold, fold_part};
 use crate::outcome::Outcome;
-use crate::plan::calls::{Gives, expressions_of};
-use crate::plan::expression::{columns_of_rows, has_query};
-use crate::plan::given::Given;
-use crate::plan::updatable::{PLACE, Through};
+use crate::relations::updatable::{PLACE, Through};
+use crate::relations::{Given, Gives, expressions_of};
+use crate::types::nullable;
 
 /// Another table of a statement, whose columns RETURNING may name.
 pub(super) struct Other {

@@ -14,10 +14,10 @@ use super::alter_sequence::owner;
 use super::skipped::is_taken;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
+use crate::front::parse_expr;
 use crate::functions::sequences::no_sequence;
 use crate::names::{Name, fold_part, named, table_name};
 use crate::outcome::Outcome;
-use crate::plan::expression::parse_expr;
 use crate::types::column_type;
 
 impl Run<'_> {

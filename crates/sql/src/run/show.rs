@@ -13,14 +13,15 @@ use freestone_storage::{Catalog, Object, Privileges, Table};
 use super::Run;
 use super::redeclare::written;
 use crate::error::{Error, Result};
+use crate::files::open_all;
 use crate::front::shown_declaration;
 use crate::names::{file_name, quoted, table_name};
 use crate::outcome::Outcome;
-use crate::plan::files::open_all;
 use crate::rows::{Values, batch};
 use crate::session::Notice;
-use crate::settings::{IDLE, Known, find};
-use crate::settings::{MACHINE, MEMORY, MOVER, Setting, WORKLOAD, all_settings, current, spelt};
+use crate::settings::{
+    IDLE, Known, MACHINE, MEMORY, MOVER, Setting, WORKLOAD, all_settings, current, find, spelt,
+};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.

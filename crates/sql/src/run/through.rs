@@ -1,6 +1,6 @@
 //! Changes of rows of views: they are changes of the table under them.
 //!
-//! See [`updatable`](crate::plan::updatable) for the queries.
+//! See [`updatable`](crate::relations::updatable) for the queries.
 
 use std::sync::Arc;
 
@@ -21,12 +21,13 @@ use super::compose;
 use super::insert::column_names;
 use super::literal::is_default;
 use crate::error::{Error, Result};
+use crate::front::parse_expr;
 use crate::grammar::printed;
-use crate::ingest::{nullable, shown_row};
+use crate::ingest::shown_row;
 use crate::names::{Name, fold};
-use crate::plan::expression::parse_expr;
-use crate::plan::given::Given;
-use crate::plan::updatable::{Command, PLACE, Through};
+use crate::relations::Given;
+use crate::relations::updatable::{Command, PLACE, Through};
+use crate::types::nullable;
 
 impl Run<'_> {
     /// The table that a statement changes. Of a view it is the one under it: the statement's

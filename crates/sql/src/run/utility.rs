@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::grammar::Utility;
 use crate::names::{Name, fold, named};
 use crate::outcome::Outcome;
-use crate::plan::relations::unknown_table;
+use crate::relations::unknown_table;
 use crate::session::Notice;
 
 impl Run<'_> {

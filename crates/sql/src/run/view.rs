@@ -16,8 +16,8 @@ use crate::front::{self, Logical, columns_of_view};
 use crate::grammar::printed;
 use crate::names::{Name, file_name, fold, quoted, table_name};
 use crate::outcome::Outcome;
-use crate::plan::relations::Relations;
-use crate::plan::updatable::{NO_COLUMNS, check_option, over, truth};
+use crate::relations::Relations;
+use crate::relations::updatable::{NO_COLUMNS, check_option, over, truth};
 use crate::statement::parse_one;
 
 impl Run<'_> {

@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::lower::type_of;
 use crate::names::fold;
 use crate::outcome::Outcome;
-use crate::plan::given::Given;
+use crate::relations::Given;
 use crate::statement::changing;
 use crate::values::convert::from_shown;
 

@@ -4,17 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Session;
-use super::plans::PlannedFor;
 use crate::engine::limited;
 use crate::error::{Error, Result};
+use crate::plans::PlannedFor;
 use crate::rights::{Identity, Login};
-use crate::settings::of_all;
+use crate::settings::{ClientSettings, of_all};
 
 impl Session {
     /// Which known plans were made with its settings, and for its rights.
     pub(crate) fn plan_settings(&self) -> PlannedFor {
         let settings = *self.plan_settings.lock();
         (settings, self.styles(), self.identity.planned_for())
+    }
+
+    /// Its settings, by which queries that were bound for it are known.
+    pub(crate) fn bound_with(&self) -> (&Arc<ClientSettings>, PlannedFor) {
+        (self.client(), self.plan_settings())
     }
 
     /// Who it is.

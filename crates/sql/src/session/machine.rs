@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use datafusion::physical_plan::ExecutionPlan;
 
-use super::{PlanSettings, Session};
+use super::Session;
 use crate::error::Result;
-use crate::rights::readable;
+use crate::files::readable;
+use crate::plans::PlanSettings;
 use crate::settings::MACHINE;
 use crate::workload::{Known, Watched};
 

@@ -11,7 +11,6 @@ mod notices;
 mod objects;
 mod path;
 mod pivots;
-mod plans;
 mod prepared;
 mod reading;
 mod shapes;
@@ -21,7 +20,6 @@ mod texts;
 mod transaction;
 mod zone;
 
-use crate::settings::Begun;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -40,6 +38,7 @@ use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::advisory_locks::HeldLocks;
+use crate::catalogs;
 use crate::database::Database;
 use crate::engine::watching;
 use crate::error::{Error, Result, panicked};
@@ -52,15 +51,17 @@ use crate::progress::Progress;
 use crate::rights::{Identity, told};
 use crate::run;
 use crate::sequences::TakenNumbers;
-use crate::settings::{ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of};
 use crate::statement::Statement;
 pub(crate) use cursors::{Cursors, Declared, Move};
 pub use describe::Description;
-pub use lent::Frame;
-pub(crate) use lent::Lent;
+
+use crate::frames::Lent;
+use crate::plans::PlanSettings;
+use crate::settings::{
+    Begun, ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of,
+};
 pub use notices::{Notice, Severity};
 pub use objects::ObjectNumbers;
-pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, PlannedFor, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::{KnownKeys, PreparedStatements, executed};
 pub(crate) use temporary::remove_left;
@@ -117,6 +118,7 @@ impl Session {
         config.set_extension(Arc::clone(database.record()));
         let identity = Arc::<Identity>::default();
         config.set_extension(Arc::clone(&identity));
+        config.set_extension(Arc::new(catalogs::installed()));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
         config.set_extension(Arc::clone(&numbers));
         let client = Arc::new(ClientSettings::default());

@@ -11,9 +11,9 @@ use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{Reg, Type, formatted};
 
 use super::Session;
+use crate::catalogs::Numbers;
 use crate::error::{Error, Result};
-use crate::front::Numbers;
-use crate::plan::relations::Relations;
+use crate::relations::Relations;
 use crate::run::Run;
 
 /// The names and numbers of the objects of a database at one moment.

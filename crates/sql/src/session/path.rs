@@ -5,8 +5,6 @@
 //! tables that texts name, such as `nextval('s')`. With the path that a session begins with
 //! there is nothing to do.
 
-use crate::names::has_function;
-use crate::names::has_rows;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
@@ -23,8 +21,8 @@ use super::targets::{self, Object};
 use super::texts::{self, Kind};
 use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, define};
-use crate::names::fold_part;
-use crate::plan::relations::path_of;
+use crate::names::{fold_part, has_function, has_rows};
+use crate::relations::path_of;
 use crate::run::Run;
 use crate::statement::{changing, names_of_with};
 

@@ -319,7 +319,7 @@ impl Prepared {
             return None;
         }
         let known = self.keys.read().clone();
-        let known = known.filter(|known| known.fits(session));
+        let known = known.filter(|known| known.fits(session.bound_with()));
         let query = match known {
             Some(known) => known,
             None => {
@@ -505,7 +505,9 @@ impl Prepared {
             return Ok(None);
         }
         let known = self.keys.read().clone();
-        let Some(query) = known.filter(|known| known.is_by_keys() && known.fits(session)) else {
+        let Some(query) =
+            known.filter(|known| known.is_by_keys() && known.fits(session.bound_with()))
+        else {
             return Ok(None);
         };
         let Some(values) = query.values(values) else {

@@ -64,7 +64,7 @@ impl Session {
             self.shapes.keep(shape, None);
             return None;
         };
-        let query = match known.filter(|known| known.fits(self)) {
+        let query = match known.filter(|known| known.fits(self.bound_with())) {
             Some(known) => known,
             None => {
                 let made = Arc::new(bound_by_keys(self, &shape).await?);

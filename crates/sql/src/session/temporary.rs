@@ -7,8 +7,6 @@
 //! schemas before it come first, and what is new is temporary if it is the first. Rows of such a table are kept
 //! as those of others are; what a crash leaves is removed when the database is opened again.
 
-use crate::names::PG_TEMP;
-use crate::names::TEMPORARY;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -26,8 +24,8 @@ use super::texts::{self, Kind};
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::grammar;
-use crate::names::{DEFAULT_SCHEMA, fold_part, has_rows};
-use crate::plan::relations::before_temporary;
+use crate::names::{DEFAULT_SCHEMA, PG_TEMP, TEMPORARY, fold_part, has_rows};
+use crate::relations::before_temporary;
 use crate::run::{Run, drop_defaults};
 use crate::statement::names_of_with;
 

@@ -8,7 +8,7 @@
 
 mod held;
 
-use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
+use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, ObjectName,
     TimezoneInfo,
@@ -17,7 +17,8 @@ use freestone_frontend::bind::{bits, many_digits, written_digits, written_fields
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{RangeOf, Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
-use freestone_storage::{ColumnType, IntervalField, Modifier, RangeKind};
+use freestone_storage::{ColumnType, IntervalField, Modifier, RangeKind, TableSchema};
+use std::sync::Arc;
 
 use crate::error::{Error, Result, sql_name_of_debug};
 
@@ -546,4 +547,16 @@ pub(crate) fn sql_name(arrow: &DataType) -> String {
             name => name.to_owned(),
         },
     }
+}
+
+/// The Arrow schema with every column nullable: NOT NULL is checked by storage,
+/// which can name the column.
+pub(crate) fn nullable(schema: &TableSchema) -> SchemaRef {
+    let arrow = schema.arrow();
+    let fields: Vec<_> = arrow
+        .fields()
+        .iter()
+        .map(|field| field.as_ref().clone().with_nullable(true))
+        .collect();
+    Arc::new(Schema::new(fields))
 }

@@ -18,7 +18,7 @@ use crate::front::{self, Logical};
 use crate::grammar::printed;
 use crate::names::{Name, fold_part};
 use crate::parameter;
-use crate::plan::updatable::{Command, Through};
+use crate::relations::updatable::{Command, Through};
 use crate::run::Run;
 use crate::run::locking::without_locks;
 use crate::session::Session;
