@@ -29,12 +29,12 @@ mod advisor;
 mod advisory_locks;
 mod barrier;
 mod catalogs;
-mod copy;
 mod database;
 mod deparse;
 mod dialect;
 mod engine;
 mod error;
+mod execution;
 mod files;
 mod frames;
 mod front;
@@ -51,6 +51,7 @@ mod options;
 mod outcome;
 mod parameter;
 mod partition;
+mod permissions;
 mod plans;
 mod progress;
 mod relations;
@@ -64,6 +65,7 @@ mod sequences;
 mod session;
 mod settings;
 mod statement;
+mod temporary;
 #[cfg(test)]
 mod testing;
 mod types;
@@ -71,10 +73,10 @@ mod values;
 mod workload;
 
 pub use advisor::operator_costs;
-pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use frames::Frame;
+pub use execution::Description;
 pub use freestone_frontend::types::RangeOf;
 pub use freestone_frontend::types::arrays::{Arrays, element_type};
 pub use freestone_frontend::values::money;
@@ -85,9 +87,8 @@ pub use outcome::{Outcome, Rows};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
-pub use session::{
-    Description, Notice, ObjectNumbers, Prepared, Session, SessionOptions, Severity,
-};
+pub use run::{CopyStream, Incoming, Lines, Outgoing};
+pub use session::{Notice, ObjectNumbers, Prepared, Session, SessionOptions, Severity};
 pub use statement::{Forgets, Statement};
 pub use types::{
     JSON, OBJECT, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name,

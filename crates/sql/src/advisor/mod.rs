@@ -13,4 +13,4 @@ mod searched;
 mod statements;
 
 pub use operators::operator_costs;
-pub(crate) use statements::{columns, run};
+pub(crate) use statements::columns;

@@ -21,13 +21,23 @@ use crate::workload::{Advice, Record, uses};
 /// Why there may be too few.
 const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";
 
+impl Session {
+    /// Runs a statement of the advisor's.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub(crate) async fn advised(&self, asked: &Asked) -> Result<Outcome> {
+        run(self, asked).await
+    }
+}
+
 /// Runs a statement of the advisor's.
 ///
 /// # Errors
 /// `42P01` for an unknown table, `42704` for advice that was not given, `55000` for advice
 /// that was replaced, `25001` inside a transaction; those of the statements that are
 /// applied.
-pub(crate) async fn run(session: &Session, asked: &Asked) -> Result<Outcome> {
+async fn run(session: &Session, asked: &Asked) -> Result<Outcome> {
     let database = session.database();
     let record = database.record();
     let snapshot = database.store().snapshot();

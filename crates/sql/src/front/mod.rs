@@ -9,6 +9,7 @@ mod evaluation;
 mod expression;
 mod functions;
 mod names;
+mod nextval;
 mod session;
 mod system;
 mod views;
@@ -49,6 +50,7 @@ pub(crate) use expression::{
 pub(crate) use functions::wrapped;
 pub(crate) use names::Names;
 
+pub(crate) use nextval::{has_numbers_of, nextval_of, takes_numbers_of};
 pub(crate) use session::session_of;
 pub(crate) use system::{InstalledCatalogs, SystemCatalogs, SystemTable};
 pub(crate) use views::{Nothing, columns_of_view};

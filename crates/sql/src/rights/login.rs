@@ -5,7 +5,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use freestone_storage::{Role, RoleId};
 
 use super::Who;
-use crate::database::Database;
 
 /// Somebody who wants to connect.
 #[derive(Clone, Debug)]
@@ -18,6 +17,14 @@ pub struct Login {
 pub type Verifier<'a> = (u32, &'a [u8], &'a [u8], &'a [u8]);
 
 impl Login {
+    /// A role of the catalog.
+    pub(crate) fn role(role: Role) -> Self {
+        Self {
+            who: Who::role(role.id),
+            role: Some(role),
+        }
+    }
+
     /// A superuser whom the catalog does not know.
     pub fn superuser(name: &str) -> Self {
         Self {
@@ -72,27 +79,4 @@ fn expired(role: &Role) -> bool {
     let now = now.map_or(0, |since| since.as_micros());
     role.valid_until
         .is_some_and(|until| until < 0 || now >= until as u128)
-}
-
-impl Database {
-    /// The role of that name, as somebody who wants to connect.
-    pub fn login(&self, name: &str) -> Option<Login> {
-        let role = self.store().snapshot().roles().role(name)?;
-        Some(Login {
-            who: Who::role(role.id),
-            role: Some(role),
-        })
-    }
-
-    /// Whether a role that may connect has a password, and whether one of those may do
-    /// everything.
-    pub fn passwords(&self) -> (bool, bool) {
-        let snapshot = self.store().snapshot();
-        let all = snapshot.roles().all();
-        let with: Vec<&Role> = all
-            .values()
-            .filter(|role| role.login && role.password.is_some())
-            .collect();
-        (!with.is_empty(), with.iter().any(|role| role.superuser))
-    }
 }

@@ -9,12 +9,9 @@
 //! Whoever may do everything is told from the others by one comparison. Rights are those of
 //! the catalog that a statement sees, so that a REVOKE counts from the next one on.
 
-mod alter;
-mod gate;
 mod identity;
 mod login;
 mod password;
-mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +24,6 @@ use crate::names::{Name, shown_schema};
 pub(crate) use identity::{Confined, Identity, Who};
 pub use login::Login;
 pub(crate) use password::verifier;
-pub(crate) use told::told;
 
 /// What somebody may do in one catalog.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use std::ops::ControlFlow;
 use super::Run;
 use super::alter_partitions::Step;
 use super::identity::serial;
-use super::sequence::nextval_of;
 use crate::error::{Error, Result};
+use crate::front::nextval_of;
 use crate::names::{Name, fold, table_name};
 use crate::session::{Block, Open, Session};
 

@@ -14,9 +14,9 @@ use freestone_storage::{
 use super::Run;
 use super::alter_relation::must_stay;
 use super::create::unknown_schema;
-use super::sequence::{is_whole, takes_numbers_of};
+use super::sequence::is_whole;
 use crate::error::{Error, Result, parser as syntax_error};
-use crate::front::parse_expr;
+use crate::front::{parse_expr, takes_numbers_of};
 use crate::functions::sequences::no_sequence;
 use crate::grammar::define::{SequenceChange, SequenceOption};
 use crate::grammar::printed;

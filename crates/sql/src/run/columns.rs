@@ -11,10 +11,10 @@ use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavi
 use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
 use super::Run;
+use super::copy::fill::Fill;
 use super::declare::Declared;
 use super::dependents::{Dependent, cascades, drop_all, may_go};
 use super::identity::NewIdentity;
-use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
 use crate::front::{columns_in, parse_expr};
 use crate::ingest::Checks;

@@ -1,19 +1,15 @@
 //! COMMENT ON tables, columns, constraints and indexes.
 
-use datafusion::sql::sqlparser::ast::{
-    CommentObject, Ident, ObjectName, ObjectNamePart, Statement as Ast,
-};
-use freestone_storage::{Catalog, Table};
+use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement as Ast};
+use freestone_storage::Table;
 
 use super::Run;
 use super::redeclare::place;
 use crate::error::{Error, Result};
-use crate::names::{Name, fold, table_name};
+use crate::names::{fold, table_name};
 use crate::outcome::Outcome;
+use crate::permissions::{CONSTRAINT, commented, part_of_table};
 use crate::relations::unknown_table;
-
-/// What the parser is told that a constraint is: see `dialect::comment`.
-const CONSTRAINT: CommentObject = CommentObject::Domain;
 
 /// What a comment is about.
 enum Subject {
@@ -21,47 +17,6 @@ enum Subject {
     Column(usize),
     Constraint(String),
     Index(u32),
-}
-
-/// The table whose comment, or a part's of it, a statement sets.
-///
-/// # Errors
-/// `0A000` for what has no comments, `42601` for a part without a table.
-pub(crate) fn commented<'a>(
-    catalog: &'a Catalog,
-    kind: CommentObject,
-    written: &ObjectName,
-) -> Result<Option<&'a Table>> {
-    let name = match kind {
-        CommentObject::Index => {
-            let name = table_name(written)?;
-            let found = catalog.index(&name.schema, &name.name);
-            return Ok(found.map(|(table, _)| table.as_ref()));
-        }
-        CommentObject::Table => table_name(written)?,
-        CommentObject::Column | CONSTRAINT => apart(written)?.0,
-        other => {
-            let message = format!("comments on a {other} are not kept");
-            return Err(Error::unsupported(message)
-                .with_hint("those on tables, columns, constraints and indexes are"));
-        }
-    };
-    let table = catalog.table(&name.schema, &name.name);
-    Ok(table.map(|table| table.as_ref()))
-}
-
-/// The name of a table, and of a part of it that is written behind it.
-fn apart(written: &ObjectName) -> Result<(Name, Ident)> {
-    let mut table = written.clone();
-    match table.0.pop() {
-        Some(ObjectNamePart::Identifier(part)) if !table.0.is_empty() => {
-            Ok((table_name(&table)?, part))
-        }
-        _ => {
-            let error = Error::new("42601", format!("\"{written}\" names no table"));
-            Err(error.with_hint("write table.column"))
-        }
-    }
 }
 
 impl Run<'_> {
@@ -112,7 +67,7 @@ impl Run<'_> {
                 return Ok(Error::new("42704", message).at(name.position));
             }
             CommentObject::Table => table_name(written)?,
-            _ => apart(written)?.0,
+            _ => part_of_table(written)?.0,
         };
         Ok(unknown_table(&self.snapshot, &name))
     }
@@ -121,11 +76,11 @@ impl Run<'_> {
 fn subject(table: &Table, kind: CommentObject, written: &ObjectName) -> Result<Subject> {
     match kind {
         CommentObject::Column => {
-            let column = apart(written)?.1;
+            let column = part_of_table(written)?.1;
             Ok(Subject::Column(place(table, &column)?))
         }
         CONSTRAINT => {
-            let constraint = fold(&apart(written)?.1);
+            let constraint = fold(&part_of_table(written)?.1);
             if table.schema.has_constraint(&constraint) {
                 return Ok(Subject::Constraint(constraint));
             }

@@ -15,10 +15,9 @@ use freestone_storage::{CatalogEdit, Hidden, Table, TableId, ViewQuery};
 
 use super::Run;
 use super::redeclare::written;
-use super::sequence::has_numbers_of;
 use crate::error::{Error, Result};
 use crate::front;
-use crate::front::condition_of;
+use crate::front::{condition_of, has_numbers_of};
 use crate::grammar::printed;
 use crate::names::{Name, temporary_schema};
 use crate::relations::{Relations, Without};

@@ -19,9 +19,10 @@ use freestone_storage::{
 
 use super::Run;
 use super::alter_sequence::changed;
-use super::sequence::{definition, is_whole, nextval_of};
+use super::sequence::{definition, is_whole};
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
+use crate::front::nextval_of;
 use crate::functions::sequences::{sequence_named, usable};
 use crate::grammar::define::SequenceOption;
 use crate::names::{DEFAULT_SCHEMA, Name, Parts, named, quoted};

@@ -26,6 +26,7 @@ mod compose;
 mod composite;
 mod conflict;
 mod constraints;
+mod copy;
 mod create;
 pub(crate) mod cursor;
 mod declare;
@@ -82,7 +83,6 @@ use parking_lot::Mutex;
 use self::changes::Touched;
 use self::locking::locks;
 use self::transaction::Task;
-use crate::copy;
 use crate::error::{Error, Result};
 use crate::files::open_all;
 use crate::front::{self, Logical};
@@ -96,13 +96,11 @@ use crate::session::{KnownKeys, Session};
 use crate::statement::{Statement, changing_query};
 
 pub(crate) use by_keys::bound_by_keys;
-pub(crate) use comment::commented;
+pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 
-pub(crate) use new_rows::NewRows;
-pub(crate) use sequence::drop_defaults;
 pub(crate) use transaction::{changes_rows, insert_at_once};
 pub(crate) use with::{given, with_before};
 
@@ -165,7 +163,7 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
 /// As [`statement`].
 async fn of_our_own(session: &Session, own: &OwnStatement) -> Result<Outcome> {
     match own {
-        OwnStatement::Advice(asked) => crate::advisor::run(session, asked).await,
+        OwnStatement::Advice(asked) => session.advised(asked).await,
         OwnStatement::Definition(Definition::CreateSchema { head, elements }) => {
             schema::create(session, head, elements).await
         }
@@ -199,9 +197,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// `25P02` in a transaction that failed.
     pub(crate) fn planning(session: &'a Session) -> Result<Self> {
-        let within = session.transaction().snapshot()?;
-        let snapshot = within.unwrap_or_else(|| session.database().store().snapshot());
-        Ok(Self::over(session, snapshot))
+        Ok(Self::over(session, session.snapshot()?))
     }
 
     /// A run that only reads, outside of any transaction.

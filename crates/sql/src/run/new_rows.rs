@@ -12,7 +12,7 @@ use freestone_frontend::types::RangeOf;
 use freestone_storage::delta::stored_key;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    Catalog, Column, ColumnType, Privileges, Row, Snapshot, TableSchema, Transaction, Value,
+    Catalog, Column, ColumnType, Privileges, Row, Snapshot, Transaction, Value,
 };
 
 use super::clauses::refuse_clauses;
@@ -20,10 +20,10 @@ use super::insert::{is_simple, target_columns};
 use super::literal::{Literal, is_default, literal, plain_values};
 use crate::error::Result;
 use crate::front::parse_expr;
-use crate::names::{Name, table_name};
+use crate::names::table_name;
 use crate::parameter::{self, Parameter};
 use crate::relations::may_change;
-use crate::session::{Moment, Session};
+use crate::session::{Moment, NewRows, Session, Source};
 use crate::types::type_held;
 use crate::values::text::{fit_char, fit_varchar, parse_decimal, parse_int};
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
@@ -54,26 +54,6 @@ fn is_now(expr: &Expr, kind: &ColumnType) -> bool {
         _ => return false,
     };
     bare && fits.contains(kind)
-}
-
-/// Rows that a statement adds.
-#[derive(Debug)]
-pub(crate) struct NewRows {
-    name: Name,
-    schema: Arc<TableSchema>,
-    /// A value for each column, row by row.
-    rows: Vec<Vec<Source>>,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Debug)]
-enum Source {
-    /// The statement; `None` is NULL.
-    Given(Option<Value>),
-    /// The parameter of this number, from 0.
-    Parameter(usize),
-    /// The time at which the transaction began.
-    Now,
 }
 
 impl Source {

@@ -1,23 +1,19 @@
 //! CREATE SEQUENCE and DROP SEQUENCE, and the options of sequences.
 
-use std::ops::ControlFlow;
-
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, SequenceOptions,
-    Statement as Ast, UnaryOperator, Value, Visit,
+    Expr, ObjectName, SequenceOptions, Statement as Ast, UnaryOperator,
 };
-use freestone_frontend::syntax::walk::visit_expressions;
-use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
+use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition};
 
 use super::Run;
 use super::alter_sequence::owner;
 use super::skipped::is_taken;
 use crate::dialect::sequence_name;
 use crate::error::{Error, Result};
-use crate::front::parse_expr;
 use crate::functions::sequences::no_sequence;
-use crate::names::{Name, fold_part, named, table_name};
+use crate::names::table_name;
 use crate::outcome::Outcome;
+use crate::temporary::users;
 use crate::types::column_type;
 
 impl Run<'_> {
@@ -81,94 +77,6 @@ pub(super) fn drop_sequence(
         edit.drop_default(table, column)?;
     }
     Ok(edit.drop_sequence(&name.schema, &name.name)?)
-}
-
-/// Drops the defaults of tables in other schemas that take numbers of a schema's sequences.
-///
-/// # Errors
-/// Errors of storage.
-pub(crate) fn drop_defaults(edit: &mut CatalogEdit, schema: &str) -> Result<()> {
-    let sequences = edit.catalog().all_sequences();
-    let sequences = sequences.filter(|(of, _)| *of == schema);
-    let names = sequences.map(|(of, sequence)| Name::new(of, &sequence.name));
-    let names: Vec<Name> = names.collect();
-    for name in names {
-        for (table, column, _) in users(edit, &name) {
-            edit.drop_default(table, column)?;
-        }
-    }
-    Ok(())
-}
-
-/// Columns other than identity columns whose defaults take numbers of a sequence.
-fn users(edit: &CatalogEdit, name: &Name) -> Vec<(TableId, usize, String)> {
-    let mut users = Vec::new();
-    for (_, table) in edit.catalog().all_tables() {
-        for (number, column) in table.schema.columns.iter().enumerate() {
-            let plain = column.identity.is_none();
-            let default = column.default.as_deref().filter(|_| plain);
-            if default.is_some_and(|text| takes_numbers_of(text, name)) {
-                let described = format!(
-                    "default value for column {} of table {}",
-                    column.name, table.name
-                );
-                users.push((table.id, number, described));
-            }
-        }
-    }
-    users
-}
-
-pub(super) fn takes_numbers_of(default: &str, name: &Name) -> bool {
-    parse_expr(default).is_ok_and(|expr| has_numbers_of(&expr, name))
-}
-
-/// Whether an expression or a query takes numbers of a sequence.
-pub(super) fn has_numbers_of(part: &impl Visit, name: &Name) -> bool {
-    let found = visit_expressions(part, |part| {
-        let known = nextval_of(part).and_then(|text| named(text).ok());
-        match known.is_some_and(|known| (&known.schema, &known.name) == (&name.schema, &name.name))
-        {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    });
-    found.is_break()
-}
-
-/// The text in `nextval('text')`; `None` for anything else.
-pub(super) fn nextval_of(expr: &Expr) -> Option<&str> {
-    let Expr::Function(call) = expr else {
-        return None;
-    };
-    let [name] = call.name.0.as_slice() else {
-        return None;
-    };
-    let FunctionArguments::List(list) = &call.args else {
-        return None;
-    };
-    let plain = call.filter.is_none() && call.over.is_none() && list.clauses.is_empty();
-    if !plain || fold_part(name).as_deref() != Some("nextval") {
-        return None;
-    }
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => string(argument),
-        _ => None,
-    }
-}
-
-/// The string in `'text'` or `'text'::regclass`.
-fn string(expr: &Expr) -> Option<&str> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => Some(text),
-            _ => None,
-        },
-        Expr::Cast {
-            expr, data_type, ..
-        } if data_type.to_string().eq_ignore_ascii_case("regclass") => string(expr),
-        _ => None,
-    }
 }
 
 /// A sequence as its options describe it.

@@ -9,15 +9,15 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 use parking_lot::Mutex;
 
+use super::Run;
 use super::explain::carries_out;
 use super::locking::locks;
-use super::{NewRows, Run};
 use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
 use crate::outcome::Outcome;
 use crate::parameter::Parameter;
-use crate::session::{Block, KnownKeys, Marks, Moment, Notice, Open, Session};
+use crate::session::{Block, KnownKeys, Marks, Moment, NewRows, Notice, Open, Session};
 use crate::settings::{AskedModes, Level, Modes};
 use crate::statement::changing_query;
 

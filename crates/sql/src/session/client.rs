@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::{Block, Open, Session};
 use crate::error::{Error, Result};
-use crate::rights::told;
 use crate::settings::{
     AskedModes, ClientSettings, MACHINE, Modes, Restored, Setting, current, find, invalid, of_all,
 };
@@ -166,37 +165,6 @@ impl Session {
             *open = Open::Going(Block::new(begun, self.modes()).implicit());
         }
         Ok(())
-    }
-
-    /// Commits what [`Session::begin_implicit`] has opened, or takes it back if a statement
-    /// has failed in it.
-    ///
-    /// # Errors
-    /// Those of a commit; nothing has changed then.
-    pub async fn end_implicit(&self) -> Result<()> {
-        let (was_open, ended) = {
-            let mut open = self.transaction();
-            let declared = open.is_declared();
-            let was_open = !declared && !matches!(*open, Open::Nothing);
-            (was_open, open.end_implicit())
-        };
-        let (done, committed) = match ended {
-            Some(transaction) => {
-                let done = Box::pin(self.commit(transaction)).await;
-                let done = done.map_err(|error| told(self, None, error));
-                let committed = done.is_ok();
-                (done, committed)
-            }
-            None => (Ok(()), false),
-        };
-        if !self.in_transaction() {
-            self.cursors().end_transaction(committed);
-            self.locks().end_transaction();
-            if was_open {
-                self.end_settings(committed);
-            }
-        }
-        done
     }
 
     /// The limit of time that a setting such as `statement_timeout` asks for; `None` if

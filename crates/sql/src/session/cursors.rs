@@ -1,6 +1,7 @@
 //! Cursors: results that statements read piece by piece.
 
 use std::collections::HashMap;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::array::{RecordBatch, UInt64Array};
@@ -12,6 +13,7 @@ use futures::StreamExt;
 use parking_lot::Mutex;
 
 use super::Session;
+use crate::catalogs::pg_catalog::OpenCursor;
 use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Rows};
 
@@ -160,6 +162,24 @@ impl Cursors {
     fn take(&self, name: &str) -> Result<Cursor> {
         self.all.lock().remove(name).ok_or_else(|| none(name))
     }
+}
+
+/// The open cursors, for the system catalogs.
+pub(super) fn listing(cursors: Weak<Cursors>) -> Box<dyn Fn() -> Vec<OpenCursor> + Send + Sync> {
+    let listed = |(name, declared, kept): (String, Declared, bool)| OpenCursor {
+        name,
+        // Without a word of SCROLL it can be read backward if its rows are kept.
+        scrolls: kept && declared.scrolls != Some(false),
+        text: declared.text,
+        holds: declared.holds,
+        binary: declared.binary,
+        time: declared.time,
+    };
+    Box::new(move || {
+        let open = cursors.upgrade();
+        let all = open.iter().flat_map(|cursors| cursors.all());
+        all.map(listed).collect()
+    })
 }
 
 impl Session {

@@ -6,7 +6,6 @@ use std::future::Future;
 use super::Session;
 use crate::frames::Frame;
 use crate::names::DEFAULT_SCHEMA;
-use crate::run::Run;
 
 impl Session {
     /// Does work, such as [`Session::run`], whose statement may name `frames` where the
@@ -24,9 +23,9 @@ impl Session {
     /// Whether the database has a table or view of that name in its default schema, as the
     /// session sees it.
     pub fn has_table(&self, name: &str) -> bool {
-        Run::planning(self).is_ok_and(|run| {
-            let found = run.snapshot.table(DEFAULT_SCHEMA, name).is_some();
-            found || run.snapshot.view(DEFAULT_SCHEMA, name).is_some()
+        self.snapshot().is_ok_and(|snapshot| {
+            let found = snapshot.table(DEFAULT_SCHEMA, name).is_some();
+            found || snapshot.view(DEFAULT_SCHEMA, name).is_some()
         })
     }
 }

@@ -2,15 +2,15 @@
 
 mod client;
 mod cursors;
-mod describe;
 mod entry;
 mod interrupt;
 mod lent;
 mod machine;
+mod new_rows;
 mod notices;
 mod objects;
+mod opening;
 mod path;
-mod pivots;
 mod prepared;
 mod reading;
 mod shapes;
@@ -21,11 +21,9 @@ mod transaction;
 mod zone;
 
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -33,38 +31,38 @@ use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
 use freestone_frontend::syntax::cut_names;
 use freestone_storage::{Snapshot, Transaction};
-use futures::future::BoxFuture;
-use futures::{FutureExt, TryStreamExt};
+use futures::TryStreamExt;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::advisory_locks::HeldLocks;
 use crate::catalogs;
+use crate::catalogs::pg_catalog::KeptBySession;
 use crate::database::Database;
 use crate::engine::watching;
-use crate::error::{Error, Result, panicked};
+use crate::error::Result;
 use crate::interrupt::Requests;
-use crate::keyed::Keyed;
 use crate::memory::Broker;
 use crate::options::OwnOptions;
 use crate::outcome::{Outcome, Rows};
 use crate::progress::Progress;
-use crate::rights::{Identity, told};
-use crate::run;
+use crate::rights::Identity;
 use crate::sequences::TakenNumbers;
 use crate::statement::Statement;
 pub(crate) use cursors::{Cursors, Declared, Move};
-pub use describe::Description;
 
 use crate::frames::Lent;
 use crate::plans::PlanSettings;
 use crate::settings::{
     Begun, ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of,
 };
+pub(crate) use new_rows::{NewRows, Source};
 pub use notices::{Notice, Severity};
 pub use objects::ObjectNumbers;
 pub use prepared::Prepared;
-pub(crate) use prepared::{KnownKeys, PreparedStatements, executed};
-pub(crate) use temporary::remove_left;
+pub(crate) use prepared::{
+    KeptStatement, KnownKeys, PreparedStatements, changed_columns, executed, shape,
+};
+
 pub(crate) use transaction::{Block, Marks, Open};
 pub(crate) use zone::Moment;
 
@@ -128,12 +126,14 @@ impl Session {
         let lent = Arc::new(Lent::default());
         config.set_extension(Arc::clone(&lent));
         let prepared = Arc::<PreparedStatements>::default();
-        config.set_extension(Arc::clone(&prepared));
         let locks = Arc::new(HeldLocks::new(database.advisory_locks()));
         config.set_extension(Arc::clone(&locks));
         let cursors = Arc::<Cursors>::default();
-        // What a cursor reads keeps the configuration, so that may not keep the cursors.
-        config.set_extension(Arc::new(Arc::downgrade(&cursors)));
+        config.set_extension(Arc::new(KeptBySession {
+            // What a cursor reads keeps the configuration, so that may not keep the cursors.
+            cursors: cursors::listing(Arc::downgrade(&cursors)),
+            statements: prepared::listing(Arc::clone(&prepared)),
+        }));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -173,106 +173,24 @@ impl Session {
         Ok(parsed)
     }
 
-    /// Runs one statement. Dropping the future, or the rows, cancels it.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the statement or happens while it runs. A statement
-    /// that fails has changed nothing.
-    pub fn run<'a>(&'a self, statement: &'a Statement) -> BoxFuture<'a, Result<Outcome>> {
-        Box::pin(self.ran(statement, None))
+    /// Statements that it keeps by PREPARE.
+    pub(crate) fn prepared(&self) -> &PreparedStatements {
+        &self.prepared
     }
 
-    /// Runs a statement whose rows are found by keys.
-    ///
-    /// # Errors
-    /// As [`Session::run`].
-    pub(crate) fn run_keyed<'a>(
-        &'a self,
-        statement: &'a Statement,
-        keys: &'a KnownKeys<'a>,
-    ) -> BoxFuture<'a, Result<Outcome>> {
-        Box::pin(self.ran(statement, Some(keys)))
+    /// Shapes of statements that it knows.
+    pub(crate) fn shapes(&self) -> &shapes::Shapes {
+        &self.shapes
     }
 
-    async fn ran(&self, statement: &Statement, keys: Option<&KnownKeys<'_>>) -> Result<Outcome> {
-        self.progress.reset();
-        if self.locks.is_used() && !self.in_transaction() {
-            self.locks.end_transaction();
-        }
-        self.requests.set_apart(statement.works_for_long());
-        // Apart: what a statement may have to keep while it waits would be a part of every
-        // future around it, and be moved over the stack of its thread.
-        let work = async {
-            if let Some(keys) = keys {
-                return run::keyed(self, statement, keys).await;
-            }
-            let shaped = Box::pin(self.shaped(statement)).await;
-            if let Some((query, values)) = &shaped
-                && let Some(values) = query.values(values)
-            {
-                let keyed = Keyed { query, values };
-                let keys = KnownKeys {
-                    keyed,
-                    prepared: None,
-                };
-                return run::keyed(self, statement, &keys).await;
-            }
-            run::statement(self, statement).await
-        };
-        let work = AssertUnwindSafe(work).catch_unwind();
-        let deep = statement.is_deep();
-        let outcome = self.requests.waited(deep, Box::pin(work)).await;
-        let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        let outcome = outcome.map(|outcome| self.failing(self.zoned(self.ending(outcome))));
-        let outcome = match self.locks.is_used() && !self.in_transaction() {
-            true => outcome.map(|outcome| self.unlocking(outcome)),
-            false => outcome,
-        };
-        outcome.map_err(|error| self.told(statement, error))
+    /// Requests to end its statements.
+    pub(crate) fn requests(&self) -> &Requests {
+        &self.requests
     }
 
-    /// The error of a statement as the session may see it.
-    fn told(&self, statement: &Statement, error: Error) -> Error {
-        let seen = statement.walked(|ast| told(self, Some(ast), error.clone()));
-        seen.unwrap_or(error)
-    }
-
-    /// Parses and runs all statements of a text and collects their rows.
-    ///
-    /// # Errors
-    /// The first error; statements before it have taken effect.
-    pub async fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
-        let mut outcomes = Vec::new();
-        for statement in self.parse(sql)? {
-            let outcome = self.run(&statement).await?;
-            outcomes.push(match outcome {
-                Outcome::Rows(rows) => {
-                    let schema = Arc::clone(&rows.schema);
-                    let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
-                    Outcome::batches(schema, batches)?
-                }
-                done => done,
-            });
-        }
-        Ok(outcomes)
-    }
-
-    /// Runs a single statement and collects its rows.
-    ///
-    /// # Errors
-    /// As [`Session::execute`]; `42601` when there is not exactly one statement.
-    pub async fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
-        let statements = self.parse(sql)?;
-        let [statement] = statements.as_slice() else {
-            return Err(Error::new(
-                "42601",
-                format!("expected one statement, found {}", statements.len()),
-            ));
-        };
-        match self.run(statement).await? {
-            Outcome::Rows(rows) => Ok(rows.stream.try_collect().await?),
-            Outcome::Done { .. } => Ok(Vec::new()),
-        }
+    /// What comes of a statement, with what is to happen while its rows are read and at their end.
+    pub(crate) fn watched_to_end(&self, outcome: Outcome) -> Outcome {
+        self.failing(self.zoned(self.ending(outcome)))
     }
 
     /// How far the current statement is.
@@ -292,7 +210,7 @@ impl Session {
     }
 
     /// An outcome with which the locks end that a statement outside of a transaction has taken.
-    fn unlocking(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn unlocking(&self, outcome: Outcome) -> Outcome {
         let locks = self.locks.transaction();
         match outcome {
             Outcome::Rows(Rows { schema, stream }) => {
@@ -325,7 +243,7 @@ impl Session {
     }
 
     /// Advisory locks.
-    pub(crate) fn locks(&self) -> &HeldLocks {
+    pub(crate) fn locks(&self) -> &Arc<HeldLocks> {
         &self.locks
     }
 
@@ -400,6 +318,15 @@ impl Session {
     /// The database this session belongs to.
     pub fn database(&self) -> &Database {
         &self.database
+    }
+
+    /// The database as its next statement would see it.
+    ///
+    /// # Errors
+    /// `25P02` in a transaction that failed.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        let within = self.transaction().snapshot()?;
+        Ok(within.unwrap_or_else(|| self.database.store().snapshot()))
     }
 
     /// The session's state for one statement: `now()` stands still in it.

@@ -14,7 +14,6 @@ use super::Session;
 use crate::catalogs::Numbers;
 use crate::error::{Error, Result};
 use crate::relations::Relations;
-use crate::run::Run;
 
 /// The names and numbers of the objects of a database at one moment.
 #[derive(Debug)]
@@ -26,8 +25,9 @@ impl Session {
     /// # Errors
     /// `25P02` in a transaction that has failed.
     pub fn object_numbers(&self) -> Result<ObjectNumbers> {
-        let run = Run::planning(self)?;
-        let relations = Relations::new(run.state(), run.snapshot.clone());
+        let snapshot = self.snapshot()?;
+        let state = self.statement_state();
+        let relations = Relations::new(&state, snapshot);
         Ok(ObjectNumbers(Box::new(Numbers::of(&relations))))
     }
 }

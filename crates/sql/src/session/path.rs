@@ -23,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::grammar::{OwnStatement, define};
 use crate::names::{fold_part, has_function, has_rows};
 use crate::relations::path_of;
-use crate::run::Run;
 use crate::statement::{changing, names_of_with};
 
 impl Session {
@@ -64,15 +63,15 @@ impl Session {
         if !self.client().has_path() {
             return Ok(None);
         }
-        let Ok(run) = Run::planning(self) else {
+        let Ok(snapshot) = self.snapshot() else {
             // The statement will say itself why it does not run.
             return Ok(None);
         };
-        let Some(path) = path_of(&self.statement_state(), &run.snapshot) else {
+        let Some(path) = path_of(&self.statement_state(), &snapshot) else {
             return Ok(None);
         };
         let looked = Looked {
-            catalog: run.snapshot.catalog(),
+            catalog: snapshot.catalog(),
             path: &path,
         };
         work(&looked).map(Some)

@@ -16,45 +16,22 @@ use datafusion::sql::sqlparser::ast::{
     CreateTable, Ident, ObjectName, ObjectNamePart, OnCommit, Statement as Ast,
 };
 use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
-use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
+use freestone_storage::{Catalog, OnCommit as Ending, Transaction};
 
 use super::path::foreign_keys;
 use super::targets::{self, Object};
 use super::texts::{self, Kind};
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
-use crate::grammar;
 use crate::names::{DEFAULT_SCHEMA, PG_TEMP, TEMPORARY, fold_part, has_rows};
 use crate::relations::before_temporary;
-use crate::run::{Run, drop_defaults};
 use crate::statement::names_of_with;
+use crate::{grammar, temporary};
 
 /// Whether a name is one in the session's own schema, as `pg_temp.t`.
 fn is_named_own(name: &ObjectName) -> bool {
     let first = name.0.first().filter(|_| name.0.len() == 2);
     first.and_then(fold_part).as_deref() == Some(PG_TEMP)
-}
-
-/// Removes what sessions have left that did not come to their end.
-///
-/// # Errors
-/// Errors of storage.
-pub(crate) fn remove_left(store: &Store) -> Result<()> {
-    let snapshot = store.snapshot();
-    let schemas = snapshot.catalog().schemas();
-    let left = schemas.filter(|name| name.starts_with(TEMPORARY));
-    let left: Vec<String> = left.map(str::to_owned).collect();
-    left.iter().try_for_each(|schema| remove(store, schema))
-}
-
-fn remove(store: &Store, schema: &str) -> Result<()> {
-    crate::ingest::commit(store, |edit| {
-        if edit.catalog().schemas().any(|known| known == schema) {
-            drop_defaults(edit, schema)?;
-            edit.drop_schema(schema, true)?;
-        }
-        Ok(())
-    })
 }
 
 impl Session {
@@ -98,14 +75,14 @@ impl Session {
             static NEXT: AtomicU64 = AtomicU64::new(1);
             format!("{TEMPORARY}{}", NEXT.fetch_add(1, Ordering::Relaxed))
         });
-        let Ok(run) = Run::planning(self) else {
+        let Ok(snapshot) = self.snapshot() else {
             // It will say itself why it does not run.
             return Ok(Cow::Borrowed(ast));
         };
         let own = Own {
             schema,
-            catalog: run.snapshot.catalog(),
-            before: before_temporary(&self.statement_state(), run.snapshot.catalog()),
+            catalog: snapshot.catalog(),
+            before: before_temporary(&self.statement_state(), snapshot.catalog()),
             given: names_of_with(ast),
         };
         let mut ast = ast.clone();
@@ -132,13 +109,13 @@ impl Session {
     /// # Errors
     /// Syntax errors of names.
     pub(super) fn own_targets(&self, statement: &mut grammar::OwnStatement) -> Result<()> {
-        let (Some(schema), Ok(run)) = (self.temporary_schema(), Run::planning(self)) else {
+        let (Some(schema), Ok(snapshot)) = (self.temporary_schema(), self.snapshot()) else {
             return Ok(());
         };
         let own = Own {
             schema,
-            catalog: run.snapshot.catalog(),
-            before: before_temporary(&self.statement_state(), run.snapshot.catalog()),
+            catalog: snapshot.catalog(),
+            before: before_temporary(&self.statement_state(), snapshot.catalog()),
             given: HashSet::new(),
         };
         targets::own_renamed(statement, &mut |name, object| own.target(name, object))
@@ -179,7 +156,7 @@ impl Session {
     /// Errors of storage.
     pub(crate) fn drop_temporary(&self) -> Result<()> {
         match self.temporary_schema() {
-            Some(schema) => remove(self.database.store(), schema),
+            Some(schema) => temporary::remove(self.database.store(), schema),
             None => Ok(()),
         }
     }

@@ -1,54 +1,74 @@
 //! `pg_cursors`, `pg_prepared_statements` and `pg_locks`: the cursors and prepared statements of a
 //! session, and the locks of all.
 
-use std::sync::Weak;
+use std::sync::Arc;
 
 use super::facts::{Fact, Facts};
 use super::others::{DATABASE, process};
 use crate::advisory_locks::{HeldLocks, Key};
 use crate::catalogs::Numbers;
 use crate::relations::Relations;
-use crate::session::{Cursors, PreparedStatements};
+
+/// A cursor that is open.
+pub(crate) struct OpenCursor {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) holds: bool,
+    pub(crate) binary: bool,
+    /// Whether it can be read backward.
+    pub(crate) scrolls: bool,
+    pub(crate) time: i64,
+}
+
+/// A statement that PREPARE has kept.
+pub(crate) struct KeptStatement {
+    pub(crate) name: String,
+    pub(crate) text: Arc<str>,
+    /// The types of its parameters, as SQL writes them.
+    pub(crate) types: Vec<String>,
+    pub(crate) time: i64,
+    pub(crate) executions: i64,
+}
+
+/// Lists of what a session keeps, as an extension of its configuration.
+pub(crate) struct KeptBySession {
+    pub(crate) cursors: Box<dyn Fn() -> Vec<OpenCursor> + Send + Sync>,
+    pub(crate) statements: Box<dyn Fn() -> Vec<KeptStatement> + Send + Sync>,
+}
 
 /// Cursors that are open.
 pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {
-    let known = relations.state.config().get_extension::<Weak<Cursors>>();
-    let open = known.and_then(|cursors| cursors.upgrade());
-    for (name, declared, kept) in open.iter().flat_map(|cursors| cursors.all()) {
-        // Without a word of SCROLL it can be read backward if its rows are kept.
-        let scrolls = kept && declared.scrolls != Some(false);
+    let kept = relations.state.config().get_extension::<KeptBySession>();
+    for cursor in kept.iter().flat_map(|kept| (kept.cursors)()) {
         facts.add([
-            ("name", name.into()),
-            ("statement", declared.text.into()),
-            ("is_holdable", declared.holds.into()),
-            ("is_binary", declared.binary.into()),
-            ("is_scrollable", scrolls.into()),
-            ("creation_time", declared.time.into()),
+            ("name", cursor.name.into()),
+            ("statement", cursor.text.into()),
+            ("is_holdable", cursor.holds.into()),
+            ("is_binary", cursor.binary.into()),
+            ("is_scrollable", cursor.scrolls.into()),
+            ("creation_time", cursor.time.into()),
         ]);
     }
 }
 
 /// Statements that PREPARE has kept. Each execution plans a statement with its values.
 pub(super) fn statements(relations: &Relations<'_>, facts: &mut Facts) {
-    let config = relations.state.config();
-    let Some(kept) = config.get_extension::<PreparedStatements>() else {
-        return;
-    };
-    let all = kept.all();
+    let kept = relations.state.config().get_extension::<KeptBySession>();
+    let all = kept.map_or_else(Vec::new, |kept| (kept.statements)());
     if all.is_empty() {
         return;
     }
     let numbers = Numbers::of(relations);
-    for (name, one) in all {
+    for one in all {
         let types = one.types.iter().map(|ty| numbers.type_number(ty));
         let types: Vec<i64> = types.map(Option::unwrap_or_default).collect();
         facts.add([
-            ("name", name.into()),
+            ("name", one.name.into()),
             ("statement", one.text.as_ref().into()),
             ("prepare_time", one.time.into()),
             ("parameter_types", Fact::from(types)),
             ("from_sql", true.into()),
-            ("custom_plans", one.executions().into()),
+            ("custom_plans", one.executions.into()),
         ]);
     }
 }

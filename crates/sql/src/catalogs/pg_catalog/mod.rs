@@ -37,6 +37,7 @@ use crate::relations::{Relations, TABLE};
 
 pub(crate) use self::classes::method_has;
 pub(crate) use self::depends::tables_read_by;
+pub(crate) use self::kept::{KeptBySession, KeptStatement, OpenCursor};
 pub(crate) use self::keys::read_by_default;
 pub(crate) use self::roles::{
     number as role_number, object_numbered, schema_numbered, system_schema,

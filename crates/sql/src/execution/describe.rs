@@ -22,7 +22,6 @@ use futures::future::BoxFuture;
 use self::parts::{
     Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
 };
-use super::{Prepared, Session, executed};
 use crate::advisor;
 use crate::error::Result;
 use crate::grammar::{OwnStatement, Tree, printed};
@@ -33,6 +32,7 @@ use crate::parameter;
 use crate::relations::Given;
 use crate::relations::updatable::Command;
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
+use crate::session::{Prepared, Session, executed};
 use crate::statement::{changing, changing_query, parse_one};
 use crate::types::{OBJECT, parameter_kind, type_held};
 

@@ -20,6 +20,9 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Column, Table, TableSchema};
 use tempfile::NamedTempFile;
 
+use self::stream::StreamFormat;
+use self::stream_options::{format_of, modern};
+use self::text::{TextFormat, spooled};
 use crate::error::{Error, Result};
 use crate::files::{FileKind, readable, writable};
 use crate::ingest;
@@ -27,12 +30,9 @@ use crate::names::{Name, fold, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::run::{Run, columns_named};
 use crate::types::nullable;
-use stream::StreamFormat;
-use stream_options::{format_of, modern};
-use text::{TextFormat, spooled};
 
-pub(crate) use options::CopyOptions;
-pub use stream::{CopyStream, Incoming, Lines, Outgoing};
+pub(crate) use self::options::CopyOptions;
+pub use self::stream::{CopyStream, Incoming, Lines, Outgoing};
 
 fn no_copy() -> Error {
     Error::internal("not a COPY")

@@ -24,10 +24,10 @@ use freestone_frontend::syntax::marks::{PIVOT, PIVOT_ON, QUOTE, marked};
 use freestone_frontend::syntax::walk::walk_mut;
 use futures::TryStreamExt;
 
-use super::Session;
 use crate::error::Result;
 use crate::grammar::printed;
 use crate::outcome::Outcome;
+use crate::session::Session;
 use crate::statement::{Statement, changing, parse_one};
 
 /// Values that are looked up at most: the front refuses so many columns.

@@ -4,6 +4,9 @@
 //! table of an UPDATE, DELETE or MERGE is read by the statement itself, so that SELECT on
 //! it is asked for here. What is not listed only superusers may do.
 
+mod alter;
+mod comment;
+
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -15,13 +18,14 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 use freestone_storage::{Catalog, Object, Privileges, TableId};
 
-use super::alter;
-use super::{Rights, denied};
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
 use crate::relations::may_change;
 use crate::relations::updatable::{is_of_invoker, view_over};
+use crate::rights::{Rights, denied};
 use crate::statement::{changing_query, parts};
+
+pub(crate) use comment::{CONSTRAINT, commented, part_of_table};
 
 /// Rights to change rows.
 const CHANGES: [Privileges; 4] = [

@@ -7,10 +7,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::{Catalog, Object, Privileges};
 
-use super::Rights;
+use super::commented;
 use crate::error::Result;
 use crate::names::{schema_name, shown_schema, table_name};
-use crate::run::commented;
+use crate::rights::Rights;
 
 /// Refuses a statement that rights do not reach for.
 pub(super) fn check(rights: &Rights, catalog: &Catalog, ast: &Ast) -> Result<()> {

@@ -23,8 +23,7 @@ use crate::outcome::{Outcome, Rows};
 use crate::run::Run;
 use crate::session::Session;
 use crate::statement::Statement;
-use crate::types::type_held;
-use crate::types::{TYPE_KEY, parameter_kind};
+use crate::types::{TYPE_KEY, parameter_kind, type_held};
 use crate::values::Styles;
 
 /// How the rows of a stream are written.
