@@ -1,4 +1,7 @@
-//! Sessions: one user's settings, and the way from a statement to its outcome.
+//! Sessions: one user's settings, transaction, cursors and prepared statements.
+//!
+//! Statements read and change a session. They stand above it in `run`, and the way from a
+//! statement to its outcome in `execution`.
 
 mod client;
 mod cursors;
@@ -40,21 +43,21 @@ use crate::catalogs::pg_catalog::KeptBySession;
 use crate::database::Database;
 use crate::engine::watching;
 use crate::error::Result;
+use crate::frames::Lent;
 use crate::interrupt::Requests;
 use crate::memory::Broker;
 use crate::options::OwnOptions;
 use crate::outcome::{Outcome, Rows};
+use crate::plans::PlanSettings;
 use crate::progress::Progress;
 use crate::rights::Identity;
 use crate::sequences::TakenNumbers;
-use crate::statement::Statement;
-pub(crate) use cursors::{Cursors, Declared, Move};
-
-use crate::frames::Lent;
-use crate::plans::PlanSettings;
 use crate::settings::{
     Begun, ClientSettings, MEMORY, MOVER, Modes, Setting, WORKLOAD, change, option_of,
 };
+use crate::statement::Statement;
+
+pub(crate) use cursors::{Cursors, Declared, Move};
 pub(crate) use new_rows::{NewRows, Source};
 pub use notices::{Notice, Severity};
 pub use objects::ObjectNumbers;
@@ -62,7 +65,6 @@ pub use prepared::Prepared;
 pub(crate) use prepared::{
     KeptStatement, KnownKeys, PreparedStatements, changed_columns, executed, shape,
 };
-
 pub(crate) use transaction::{Block, Marks, Open};
 pub(crate) use zone::Moment;
 

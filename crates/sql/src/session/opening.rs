@@ -1,4 +1,4 @@
-//! Sessions of a database, and loading what is no statement.
+//! A database opens its sessions, and loads batches by one of them.
 
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;

@@ -1,4 +1,4 @@
-//! Prepared statements: parsed once, run with other values each time.
+//! Prepared statements: parsed once, run with other values each time. They run in `execution`.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

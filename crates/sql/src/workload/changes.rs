@@ -9,9 +9,9 @@ use crate::names::{Name, quoted};
 
 /// Statements, each with the one at the same place that takes it back.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
-    pub(crate) apply: Vec<String>,
-    pub(crate) undo: Vec<String>,
+pub(super) struct Changes {
+    pub(super) apply: Vec<String>,
+    pub(super) undo: Vec<String>,
 }
 
 /// The options of a table in a design; what a design does not tell stays, also layouts
@@ -40,7 +40,7 @@ impl Changes {
     ///
     /// # Errors
     /// `22023` for a design that cannot be.
-    pub(crate) fn between(name: &Name, table: &Table, from: &Design, to: &Design) -> Result<Self> {
+    pub(super) fn between(name: &Name, table: &Table, from: &Design, to: &Design) -> Result<Self> {
         let mut changes = Self::default();
         let target = format!("{}.{}", quoted(&name.schema), quoted(&name.name));
         changes.set_options(&target, table, from, to)?;

@@ -27,7 +27,7 @@ impl Known {
     }
 
     /// How far its predictions can be relied on, to follow one.
-    pub(crate) fn described(&self) -> String {
+    pub(super) fn described(&self) -> String {
         let mut text = String::new();
         let calibration = &self.calibration;
         if let Some(error) = calibration.error().filter(|_| self.measured) {

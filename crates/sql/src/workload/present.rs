@@ -57,7 +57,7 @@ pub(crate) fn shown(table: &Table, design: &Design) -> Design {
 }
 
 /// Whether an index is that of a key, which is there whatever the queries.
-pub(crate) fn is_of_key(table: &Table, index: &IndexDefinition) -> bool {
+pub(super) fn is_of_key(table: &Table, index: &IndexDefinition) -> bool {
     let mut keys = table.schema.keys.iter();
     keys.any(|key| key.columns == index.columns)
 }
@@ -66,7 +66,7 @@ pub(crate) fn is_of_key(table: &Table, index: &IndexDefinition) -> bool {
 ///
 /// # Errors
 /// `Corrupt` or `Io` if a block cannot be read.
-pub(crate) fn stored(table: &Table) -> Result<Stored> {
+pub(super) fn stored(table: &Table) -> Result<Stored> {
     let blocks = table.blocks();
     let some = blocks.len().min(BLOCKS);
     let chosen = (0..some).map(|number| &blocks[number * blocks.len() / some]);
@@ -91,14 +91,14 @@ pub(crate) fn stored(table: &Table) -> Result<Stored> {
 
 /// Bytes and codecs of blocks, added up.
 #[derive(Default)]
-pub(crate) struct Sums {
-    pub(crate) rows: f64,
-    pub(crate) bytes: f64,
+pub(super) struct Sums {
+    pub(super) rows: f64,
+    pub(super) bytes: f64,
     columns: BTreeMap<String, (String, f64, f64)>,
 }
 
 impl Sums {
-    pub(crate) fn add(&mut self, table: &Table, block: &Block) -> Result<()> {
+    pub(super) fn add(&mut self, table: &Table, block: &Block) -> Result<()> {
         self.rows += block.rows() as f64;
         self.bytes += block.bytes() as f64;
         for (column, facts) in table.schema.columns.iter().zip(block.columns()?) {
@@ -110,7 +110,7 @@ impl Sums {
         Ok(())
     }
 
-    pub(crate) fn columns(self) -> BTreeMap<String, Used> {
+    pub(super) fn columns(self) -> BTreeMap<String, Used> {
         let rows = self.rows.max(1.0);
         let columns = self.columns.into_iter();
         let used = columns.map(|(name, (kind, raw, stored))| {

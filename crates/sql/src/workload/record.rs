@@ -295,7 +295,7 @@ impl Record {
     }
 
     /// What tables would be in other layouts.
-    pub(crate) fn trials(&self) -> &Trials {
+    pub(super) fn trials(&self) -> &Trials {
         &self.trials
     }
 
@@ -400,7 +400,7 @@ fn replace(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::rename(&draft, directory.join(name))
 }
 
-pub(crate) fn unreadable(error: freestone_model::Error) -> Error {
+pub(super) fn unreadable(error: freestone_model::Error) -> Error {
     Error::new("22023", error.message).with_hint(error.hint.to_owned())
 }
 

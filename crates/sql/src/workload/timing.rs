@@ -20,7 +20,7 @@ const RUNS: usize = 5;
 ///
 /// # Errors
 /// `Corrupt` or `Io`.
-pub(crate) fn asked(table: &Table, workload: &Workload) -> Result<Vec<(Usage, f64, ScanRequest)>> {
+pub(super) fn asked(table: &Table, workload: &Workload) -> Result<Vec<(Usage, f64, ScanRequest)>> {
     let asked = costly(workload).into_iter().map(|(usage, runs)| {
         let request = request(table, usage, &runs.mean())?;
         Ok((usage.clone(), runs.count, request))
@@ -29,7 +29,7 @@ pub(crate) fn asked(table: &Table, workload: &Workload) -> Result<Vec<(Usage, f6
 }
 
 /// The usages of a workload that take the most time.
-pub(crate) fn costly(workload: &Workload) -> Vec<(&Usage, &Runs)> {
+pub(super) fn costly(workload: &Workload) -> Vec<(&Usage, &Runs)> {
     let mut usages: Vec<_> = workload
         .usages
         .iter()
@@ -44,7 +44,7 @@ pub(crate) fn costly(workload: &Workload) -> Vec<(&Usage, &Runs)> {
 ///
 /// # Errors
 /// `Corrupt` or `Io`.
-pub(crate) fn seconds(table: &Table, request: &ScanRequest) -> Result<f64> {
+pub(super) fn seconds(table: &Table, request: &ScanRequest) -> Result<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..RUNS {
         let begin = Instant::now();

@@ -219,7 +219,7 @@ fn all(schema: &TableSchema) -> ScanRequest {
 
 /// Schema and options of a table in a design, without what only its names and other
 /// tables need.
-pub(crate) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
+pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
     let options = options_in(table, design)?;
     let mut schema = (*table.schema).clone();
     schema.foreign_keys.clear();

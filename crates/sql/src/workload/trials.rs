@@ -22,7 +22,7 @@ const LEAST: f64 = 0.001;
 
 /// The trials of tables.
 #[derive(Default)]
-pub(crate) struct Trials(Mutex<HashMap<TableId, Trial>>);
+pub(super) struct Trials(Mutex<HashMap<TableId, Trial>>);
 
 /// A table that was tried.
 struct Trial {
@@ -39,7 +39,7 @@ impl Trials {
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
-    pub(crate) fn in_layouts(
+    pub(super) fn in_layouts(
         &self,
         table: &Arc<Table>,
         workload: &Workload,
@@ -70,7 +70,7 @@ impl Trials {
     }
 
     /// Forgets the trials of other tables.
-    pub(crate) fn retain(&self, alive: impl Fn(TableId) -> bool) {
+    pub(super) fn retain(&self, alive: impl Fn(TableId) -> bool) {
         self.0.lock().retain(|table, _| alive(*table));
     }
 }

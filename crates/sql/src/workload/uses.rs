@@ -90,7 +90,7 @@ fn scanned(used: Use, projection: &[usize], found: &mut Vec<Use>) -> Vec<Origin>
 }
 
 impl Use {
-    pub(crate) fn of(
+    pub(super) fn of(
         table: &Arc<Table>,
         projection: &[usize],
         predicate: Option<&Predicate>,
