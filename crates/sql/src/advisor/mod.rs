@@ -1,8 +1,7 @@
 //! The advisor's statements: ADVISE, PILOT, APPLY and UNDO.
 //!
-//! What queries ask of tables and which design would suit them better is in
-//! [`workload`](crate::workload); prices and the search are in `freestone-model`, which knows no
-//! tables.
+//! The module [`workload`](crate::workload) has what queries ask of tables, and advice; prices and the
+//! search are in `freestone-model`, which knows no tables.
 
 mod compared;
 mod exchange;

@@ -1,4 +1,5 @@
-//! What a materialized view allows of a stored table.
+//! Materialized views are stored tables that are read once they have rows, and that no statement
+//! changes.
 
 use freestone_storage::Table;
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! names of a query ── Relations ─────────────┐
-//! targets of DML, DDL ── gate ───────────────┼─ Rights ─ Roles of the catalog
+//! targets of DML, DDL ── permissions ────────┼─ Rights ─ Roles of the catalog
 //! rows by a key, known plans ── may_… ───────┘
 //! ```
 //!

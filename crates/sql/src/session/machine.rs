@@ -32,7 +32,7 @@ impl Session {
     /// A plan of a statement with what is predicted of it.
     ///
     /// # Errors
-    /// Those of [`Session::known`], and of reading what tables consist of.
+    /// As [`Session::known`]; errors of reading what tables consist of.
     pub(crate) fn watched(
         &self,
         plan: &Arc<dyn ExecutionPlan>,

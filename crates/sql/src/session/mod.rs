@@ -190,7 +190,8 @@ impl Session {
         &self.requests
     }
 
-    /// What comes of a statement, with what is to happen while its rows are read and at their end.
+    /// The outcome of a statement whose rows are shown in the zone of the session, end on request, and
+    /// fail the transaction if they fail.
     pub(crate) fn watched_to_end(&self, outcome: Outcome) -> Outcome {
         self.failing(self.zoned(self.ending(outcome)))
     }

@@ -16,7 +16,7 @@ const MOST_SHAPES: usize = 256;
 pub(crate) struct Shapes(Mutex<HashMap<Ast, Option<Arc<KeyQuery>>>>);
 
 impl Shapes {
-    /// What is known of a shape.
+    /// The statement that is bound for a shape; `Some(None)` for a shape that was met once.
     pub(crate) fn known(&self, shape: &Ast) -> Option<Option<Arc<KeyQuery>>> {
         self.0.lock().get(shape).cloned()
     }
