@@ -16,16 +16,13 @@
 //! indexes and zones as without a view. It takes barriers away that hide no rows, too. PostgreSQL
 //! does the same for views with `security_barrier` and functions that are leakproof.
 
-mod exec;
 mod node;
 
 use std::sync::Arc;
 
 use datafusion::logical_expr::{Extension, LogicalPlan};
 
-use self::node::BarrierNode;
-
-pub(crate) use exec::Barriers;
+pub(crate) use node::BarrierNode;
 
 /// The plan of a view under a barrier.
 pub(crate) fn barred(plan: LogicalPlan) -> LogicalPlan {

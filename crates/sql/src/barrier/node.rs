@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// Gives the rows of its input. By default no condition on a column passes such a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
-pub(super) struct BarrierNode {
+pub(crate) struct BarrierNode {
     input: LogicalPlan,
 }
 

@@ -10,12 +10,12 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 
-use super::node::BarrierNode;
-use crate::engine::{Pass, over};
+use super::pass::{Pass, over};
+use crate::barrier::BarrierNode;
 use crate::error::Error;
 
 /// Plans barriers.
-pub(crate) struct Barriers;
+pub(super) struct Barriers;
 
 #[async_trait]
 impl ExtensionPlanner for Barriers {

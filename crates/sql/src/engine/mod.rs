@@ -9,6 +9,7 @@
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
 
 mod aggregate;
+mod barrier;
 mod convert;
 mod early;
 mod explain;
@@ -51,7 +52,6 @@ pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
 pub(crate) use node::{PipelineNode, Planner, pipelines, stream};
 pub(crate) use order::ordered;
 pub(crate) use padded::HideConstants;
-pub(crate) use pass::{Pass, over};
 pub(crate) use setup::{limited, template};
 pub(crate) use sort::{cut, united};
 pub(crate) use window::windowed;

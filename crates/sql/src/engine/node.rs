@@ -34,9 +34,9 @@ use freestone_exec::vector::Batch;
 use freestone_exec::{Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
 
+use super::barrier::Barriers;
 use super::convert::places;
 use super::expression::{Columns, Scope};
-use crate::barrier::Barriers;
 use crate::error::{Error, panicked};
 use crate::interrupt::Requests;
 use crate::lower::Operators;
