@@ -128,7 +128,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// What constants of one statement are folded by.
+    /// Folds constants by the settings, the time and the parameters of the statement.
     fn fold(&self) -> Fold<'_> {
         Fold {
             session: &self.session,

@@ -63,7 +63,7 @@ pub(crate) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Resul
 /// The rows of a batch, copied where their views lead to many buffers for so few rows.
 ///
 /// # Errors
-/// Those of Arrow.
+/// Errors of Arrow.
 pub(crate) fn thinned(batch: RecordBatch) -> Result<RecordBatch> {
     let most = BUFFERS.max(batch.num_rows() / ROWS);
     compacted(batch, most)

@@ -402,7 +402,12 @@ fn constants_of_the_outer_row_are_computed_before_the_inner_plan_is_made() {
     sql.run("CREATE TABLE o (id INTEGER, n NUMERIC, r TSRANGE); CREATE TABLE i (t TEXT)");
     sql.run("INSERT INTO o VALUES (3, -7, '(2020-01-31 23:59:59.5,)'); INSERT INTO i VALUES ('a')");
     let inner = "SELECT DISTINCT o.r, p.id FROM o AS p, LATERAL (SELECT o.n FROM i) AS q";
-    for condition in ["p.id = 3", "3 = p.id", "p.id = o.id", "p.id BETWEEN 3 AND 4"] {
+    for condition in [
+        "p.id = 3",
+        "3 = p.id",
+        "p.id = o.id",
+        "p.id BETWEEN 3 AND 4",
+    ] {
         for value in ["3 + m", "m + 3", "o.id + m", "3"] {
             let query = format!(
                 "SELECT o.id FROM o, (SELECT max(0) AS m FROM i) AS x \
@@ -423,7 +428,12 @@ fn cross_joins_of_texts_within_one_another_end() {
         "INSERT INTO t SELECT 'a text of more than twelve bytes, ' || v, json_build_object('k', repeat('v', v)) \
          FROM generate_series(1, 5) AS g(v)",
     );
-    let tables = (1..=5).map(|n| format!("t AS t{n}")).collect::<Vec<_>>().join(", ");
-    let query = format!("SELECT count(DISTINCT t1.b::text), string_agg(t1.a, '') = '' FROM {tables}, json_each('{{\"x\": 1}}') AS j GROUP BY ()");
+    let tables = (1..=5)
+        .map(|n| format!("t AS t{n}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let query = format!(
+        "SELECT count(DISTINCT t1.b::text), string_agg(t1.a, '') = '' FROM {tables}, json_each('{{\"x\": 1}}') AS j GROUP BY ()"
+    );
     assert_eq!(sql.rows(&query), ["5|false"]);
 }
