@@ -90,7 +90,7 @@ impl Bulk<'_> {
             .collect();
         let mut kinds = types(&first);
         kinds.extend(marks.iter().map(|_| DataType::Int32));
-        let sides = match self.from_rows(&below, &first, sets) {
+        let sides = match ungrouped(&below, &first, sets) {
             Some(rows) => {
                 let each = sets.iter().map(|set| grouped_by(&rows, &first, set));
                 sets.iter()
@@ -140,25 +140,25 @@ impl Bulk<'_> {
         }
         Some(Part { rows, found })
     }
+}
 
-    /// The rows themselves, if groups by all keys are neither asked for nor much fewer.
-    fn from_rows(&self, below: &Below, first: &Grouping, sets: &[Vec<usize>]) -> Option<Made> {
-        let Below::Part(part) = below else {
-            return None;
+/// The rows themselves, if groups by all keys are neither asked for nor much fewer.
+fn ungrouped(below: &Below, first: &Grouping, sets: &[Vec<usize>]) -> Option<Made> {
+    let Below::Part(part) = below else {
+        return None;
+    };
+    let whole = sets.iter().any(|set| set.len() == first.keys.len());
+    let groups = first.keys.iter().map(|(key, _)| part.rows.distinct_of(key));
+    let groups: f64 = groups.product();
+    let fewer = groups < part.rows.plan.estimate * FEWER;
+    (!whole && !fewer).then(|| {
+        let rows = Converted {
+            plan: part.rows.plan.clone(),
+            distinct: part.rows.distinct.clone(),
+            sampled: None,
         };
-        let whole = sets.iter().any(|set| set.len() == first.keys.len());
-        let groups = first.keys.iter().map(|(key, _)| part.rows.distinct_of(key));
-        let groups: f64 = groups.product();
-        let fewer = groups < part.rows.plan.estimate * FEWER;
-        (!whole && !fewer).then(|| {
-            let rows = Converted {
-                plan: part.rows.plan.clone(),
-                distinct: part.rows.distinct.clone(),
-                sampled: None,
-            };
-            Made::new(rows)
-        })
-    }
+        Made::new(rows)
+    })
 }
 
 /// The groups of rows by a set of keys.
