@@ -1,5 +1,5 @@
-//! Partitions of rows by the hash of a key, whose rows are set aside apart from those of
-//! others.
+//! Hash partitions: rows are split by the hash of a key, and each partition spills to pages of
+//! its own.
 
 use crate::Result;
 use crate::memory::Space;

@@ -310,9 +310,11 @@ pub fn judged(
             .iter()
             .any(|ty| statement.contains(ty));
     if char && matches!(difference, Difference::Rows | Difference::Order) {
-        // Texts of arrays have the blanks of their elements in the middle: other functions are
-        // given others.
-        let of_arrays = statement.contains("array_to_string(");
+        // Functions of the text of an array are given other texts: the blanks of its elements stand
+        // in the middle.
+        let of_arrays = ["array_to_string(", "character[]"]
+            .iter()
+            .all(|part| statement.contains(part));
         let [theirs, ours] = [theirs, ours].map(without_blanks);
         if of_arrays || self::difference(&theirs, &ours, how).is_none() {
             reason = Some("CHAR is held without its trailing blanks");
@@ -466,7 +468,7 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
             if has_grouping_sets(statement)
                 && statement.contains(" = ")
                 && statement.contains("ORDER BY")
-                && statement.contains("ARRAY(") =>
+                && statement.contains("ARRAY(SELECT") =>
         {
             Some("the order of sub-totals of a key that equals a constant")
         }
@@ -503,11 +505,22 @@ fn has_grouping_sets(statement: &str) -> bool {
 
 /// Whether a key of grouping sets has a sub-query.
 fn asks_in_grouping_sets(statement: &str) -> bool {
-    let asks = |groups: &str| {
+    let asks = |rest: &str| {
+        let ends = [
+            " HAVING ",
+            " WINDOW ",
+            " ORDER BY ",
+            " LIMIT ",
+            " UNION ",
+            " EXCEPT ",
+            " INTERSECT ",
+        ];
+        let end = ends.iter().filter_map(|word| rest.find(word)).min();
+        let groups = &rest[..end.unwrap_or(rest.len())];
         let queries = ["(SELECT", "(VALUES", "EXISTS"];
-        queries.iter().any(|query| groups.contains(query))
+        has_grouping_sets(groups) && queries.iter().any(|query| groups.contains(query))
     };
-    has_grouping_sets(statement) && statement.split("GROUP BY").skip(1).any(asks)
+    statement.split("GROUP BY").skip(1).any(asks)
 }
 
 /// Whether an error is that of a query which cannot lock rows, or not in this way.
@@ -619,6 +632,24 @@ mod tests {
             columns: true,
             by_value: false,
             messages: false,
+        }
+    }
+
+    #[test]
+    fn sub_queries_count_in_keys_of_grouping_sets_alone() {
+        for (statement, asks) in [
+            (
+                "SELECT 1 FROM t GROUP BY ROLLUP (a, (b > ANY (VALUES (1))))",
+                true,
+            ),
+            (
+                "SELECT 1 FROM t GROUP BY CUBE (a) HAVING (SELECT true)",
+                false,
+            ),
+            ("SELECT (SELECT 1) FROM t GROUP BY CUBE (a)", false),
+            ("SELECT 1 FROM t GROUP BY (SELECT a)", false),
+        ] {
+            assert_eq!(asks_in_grouping_sets(statement), asks, "{statement}");
         }
     }
 

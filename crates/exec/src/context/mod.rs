@@ -19,14 +19,14 @@ pub struct Run<'a> {
     pub threads: usize,
     /// Most rows of a batch that a scan gives; 0 for what is best.
     pub batch_rows: usize,
-    /// Set by whoever does not want the result any more.
+    /// Set when the result is not wanted any more.
     pub stop: &'a AtomicBool,
     /// Told of every scan before it begins; where a table is scanned range by range, only of
     /// the first, with which all others count together.
     pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
     /// The memory it may use.
     pub space: Space,
-    /// What readers see, where that is not the moment that the plan was made for.
+    /// The snapshot that scans read, if it is not the one that the plan was made for.
     pub moment: Option<Snapshot>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Context<'r> {
     pub threads: usize,
     pub batch_rows: usize,
     pub stop: &'r AtomicBool,
-    /// Whether whoever waits for this part of the run has no use for it any more.
+    /// Whether the reader of this part of the run needs no more of its rows.
     pub is_unwanted: &'r (dyn Fn() -> bool + Sync),
     pub space: &'r Space,
     /// See [`Run::moment`].
