@@ -185,7 +185,6 @@ fn has_type(ty: &str) -> bool {
         "timestamp with time zone" | "timestamp without time zone" => true,
         "anyelement" | "anyarray" | "anynonarray" | "anyenum" => true,
         "anycompatible" | "anycompatiblearray" | "anyrange" | "anymultirange" => true,
-        "xid" | "cid" => false,
         name => named(name).is_some(),
     }
 }

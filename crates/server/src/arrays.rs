@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow::array::{Array, AsArray, ListArray};
 use arrow::datatypes::DataType;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Parameter, Result, Styles, said_of_element, said_of_elements};
+use freestone::{Arrays, Parameter, Result, Styles, VECTOR, said_of_element, said_of_elements};
 
 use crate::kinds::Oid;
 
@@ -40,16 +40,21 @@ pub(crate) fn as_binary<'a>(
     binary: impl Fn(&'a dyn Array, Option<&str>, &Styles) -> Writer<'a>,
 ) -> Option<Writer<'a>> {
     let lists = array.as_list_opt::<i32>()?;
-    let (mut elements, mut said) = (array, said.map(str::to_owned));
+    let (mut elements, mut said, mut low) = (array, said.map(str::to_owned), 1);
     while let DataType::List(item) = elements.data_type() {
-        said = said_of_elements(said.as_deref(), item).map(str::to_owned);
+        said = match item.name() == VECTOR && *item.data_type() == DataType::Int64 {
+            true => Some("oid".to_owned()),
+            false => said_of_elements(said.as_deref(), item).map(str::to_owned),
+        };
+        // The items of vectors are counted from 0.
+        low = i32::from(item.name() != VECTOR);
         elements = elements.as_list_opt::<i32>()?.values().as_ref();
     }
     let oid = Oid::said(said.as_deref(), elements.data_type());
     let write = binary(elements, said.as_deref(), styles);
     Some(Box::new(move |row, out| {
         let (dimensions, range) = shape(lists, row);
-        let dimensions = dimensions.into_iter().map(|length| (length, 1));
+        let dimensions = dimensions.into_iter().map(|length| (length, low));
         put(elements, (oid, &write), dimensions, range, out);
     }))
 }

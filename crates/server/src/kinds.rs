@@ -17,7 +17,7 @@ macro_rules! oids {
 
 oids! {
     UNKNOWN 0 BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
-    OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
+    OID 26 XID 28 CID 29 OIDVECTOR 30 JSON 114 PG_NODE_TREE 194 ACLITEM 1033 XID8 5069 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
     TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 CIDR 650 MACADDR8 774 MONEY 790 MACADDR 829 INET 869 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
     INT4RANGE 3904 NUMRANGE 3906 TSRANGE 3908 TSTZRANGE 3910 DATERANGE 3912 INT8RANGE 3926
@@ -27,7 +27,7 @@ oids! {
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 51] = [
+const ARRAYS: [(Oid, u32, &str); 57] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -64,6 +64,12 @@ const ARRAYS: [(Oid, u32, &str); 51] = [
     (Oid::DATEMULTIRANGE, 6155, "DATEMULTIRANGE[]"),
     (Oid::INT8MULTIRANGE, 6157, "INT8MULTIRANGE[]"),
     (Oid::JSON, 199, "TEXT[]"),
+    (Oid::CHAR, 1002, "TEXT[]"),
+    (Oid::XID, 1011, "XID[]"),
+    (Oid::CID, 1012, "CID[]"),
+    (Oid::XID8, 271, "XID8[]"),
+    (Oid::ACLITEM, 1034, "TEXT[]"),
+    (Oid::OIDVECTOR, 1013, "TEXT[]"),
     (Oid::NAME, 1003, "TEXT[]"),
     (Oid::REGPROC, 1008, "TEXT[]"),
     (Oid::OID, 1028, "BIGINT[]"),
@@ -82,7 +88,7 @@ const ARRAYS: [(Oid, u32, &str); 51] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 55] = [
+const NAMES: [(&str, Oid); 61] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -129,6 +135,12 @@ const NAMES: [(&str, Oid); 55] = [
     ("jsonb", Oid::JSONB),
     ("jsonpath", Oid::JSONPATH),
     ("oid", Oid::OID),
+    ("xid", Oid::XID),
+    ("cid", Oid::CID),
+    ("xid8", Oid::XID8),
+    ("aclitem", Oid::ACLITEM),
+    ("pg_node_tree", Oid::PG_NODE_TREE),
+    ("oidvector", Oid::OIDVECTOR),
     ("regclass", Oid::REGCLASS),
     ("regtype", Oid::REGTYPE),
     ("regproc", Oid::REGPROC),
@@ -147,9 +159,14 @@ impl Oid {
         Oid(found.map_or(Self::TEXT.0, |(_, number, _)| *number))
     }
 
+    /// Whether it is one of vectors of the catalog.
+    fn is_vector(self) -> bool {
+        matches!(self, Self::INT2VECTOR | Self::OIDVECTOR)
+    }
+
     /// Whether it is one of arrays.
     pub(crate) fn is_array(self) -> bool {
-        self == Self::INT2VECTOR || ARRAYS.iter().any(|(_, number, _)| *number == self.0)
+        self.is_vector() || ARRAYS.iter().any(|(_, number, _)| *number == self.0)
     }
 
     /// The type of a column: as its field says, else by its Arrow type.
@@ -194,6 +211,8 @@ impl Oid {
     pub(crate) fn is_object(self) -> bool {
         [
             Self::OID,
+            Self::XID,
+            Self::CID,
             Self::REGPROC,
             Self::REGPROCEDURE,
             Self::REGCLASS,
@@ -240,11 +259,14 @@ impl Oid {
             DataType::Interval(_) | DataType::Duration(_) => Self::INTERVAL,
             kind if *kind == JSON => Self::JSON,
             DataType::Dictionary(_, values) => Self::of(values),
-            DataType::List(item) if item.name() == VECTOR => Self::INT2VECTOR,
+            DataType::List(item) if item.name() == VECTOR => match item.data_type() {
+                DataType::Int64 => Self::OIDVECTOR,
+                _ => Self::INT2VECTOR,
+            },
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 // There is one type of arrays, of any number of dimensions.
                 match Self::of_field(item) {
-                    oid if oid.is_array() && oid != Self::INT2VECTOR => oid,
+                    oid if oid.is_array() && !oid.is_vector() => oid,
                     oid => oid.array(),
                 }
             }
@@ -274,11 +296,11 @@ impl Oid {
             Self::INT2 => 2,
             Self::INT4 | Self::FLOAT4 | Self::DATE | Self::VOID => 4,
             oid if oid.is_object() => 4,
-            Self::TIMETZ => 12,
+            Self::TIMETZ | Self::ACLITEM => 12,
             Self::NAME => 64,
             Self::MACADDR => 6,
             Self::INT8 | Self::FLOAT8 | Self::TIME | Self::TIMESTAMP | Self::TIMESTAMPTZ => 8,
-            Self::MACADDR8 | Self::MONEY => 8,
+            Self::MACADDR8 | Self::MONEY | Self::XID8 => 8,
             Self::INTERVAL | Self::UUID => 16,
             _ => -1,
         }
@@ -342,6 +364,9 @@ impl Oid {
             Self::MONEY => "MONEY",
             Self::MACADDR => "MACADDR",
             Self::MACADDR8 => "MACADDR8",
+            Self::XID => "XID",
+            Self::CID => "CID",
+            Self::XID8 => "XID8",
             Self::INT4RANGE => "INT4RANGE",
             Self::INT8RANGE => "INT8RANGE",
             Self::NUMRANGE => "NUMRANGE",
@@ -361,8 +386,7 @@ impl Oid {
             Self::TEXT | Self::VARCHAR | Self::BPCHAR | Self::JSON | Self::JSONB => {
                 return Ok(None);
             }
-            // "char", name
-            Oid(18 | 19) => return Ok(None),
+            Self::CHAR | Self::NAME | Self::ACLITEM => return Ok(None),
             other if other.is_array() => {
                 let found = ARRAYS.iter().find(|(_, number, _)| *number == other.0);
                 return Ok(found.map(|(_, _, written)| *written));
@@ -423,6 +447,13 @@ mod tests {
             ("jsonb[]", 3807, -1, -1),
             ("interval[]", 1187, -1, -1),
             ("oid", 26, 4, -1),
+            ("xid", 28, 4, -1),
+            ("cid[]", 1012, -1, -1),
+            ("xid8", 5069, 8, -1),
+            ("aclitem[]", 1034, -1, -1),
+            ("pg_node_tree", 194, -1, -1),
+            ("\"char\"[]", 1002, -1, -1),
+            ("oidvector", 30, -1, -1),
             ("bit(4)", 1560, -1, 4),
             ("inet", 869, -1, -1),
             ("cidr[]", 651, -1, -1),

@@ -291,6 +291,15 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
                 }
             })
         }
+        (DataType::Utf8View, Oid::XID8) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                // What is shown can be read.
+                if let Ok(number) = values.value(row).parse() {
+                    out.put_u64(number);
+                }
+            })
+        }
         (DataType::Utf8View, Oid::MACADDR | Oid::MACADDR8) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {

@@ -140,6 +140,14 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
             let amount = <[u8; 8]>::try_from(bytes).ok().map(i64::from_be_bytes);
             amount.map(|amount| Parameter::Text(money::shown(amount)))
         }
+        oid @ (Oid::XID | Oid::CID | Oid::XID8) => {
+            let number = sized(oid.size().unsigned_abs().into()).map(i64::cast_unsigned);
+            let number = number.map(|number| match oid {
+                Oid::XID8 => number,
+                _ => number & 0xffff_ffff,
+            });
+            number.map(|number| Parameter::Text(number.to_string()))
+        }
         Oid::MACADDR if bytes.len() != 6 => None,
         Oid::MACADDR8 if bytes.len() != 8 => None,
         Oid::MACADDR | Oid::MACADDR8 => Some(Parameter::Text(mac_shown(bytes))),

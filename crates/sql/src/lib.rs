@@ -68,6 +68,7 @@ mod statement;
 mod temporary;
 #[cfg(test)]
 mod testing;
+mod transaction_number;
 mod types;
 mod values;
 mod workload;

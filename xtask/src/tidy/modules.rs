@@ -72,6 +72,7 @@ const SQL: &[&str] = &[
     "outcome",
     "rows",
     "sequences",
+    "transaction_number",
     "oids",
     "routine",
     "dialect",

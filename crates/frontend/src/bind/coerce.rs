@@ -9,7 +9,7 @@ use super::Binder;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::is_small;
 use crate::functions::kernel::{Call, Column as Values, Kernel, repeated};
-use crate::functions::objects::{has_names, object_cast, with_names};
+use crate::functions::objects::{has_names, object_cast, reads_names, with_names};
 use crate::functions::{
     Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type, scalar,
 };
@@ -51,7 +51,7 @@ impl Binder<'_> {
         // A literal of an array of objects is one of their names.
         if from == Type::Unknown
             && let Type::Array(element) = to
-            && matches!(element.as_ref(), Type::Reg(_))
+            && reads_names(element)
         {
             let names = self.coerce(expr, &Type::Text.array(), Coercion::Implicit)?;
             return self.coerce(names, to, Coercion::Explicit);
@@ -96,7 +96,8 @@ impl Binder<'_> {
     /// The cast between two types in a context.
     fn cast(&self, from: &Type, to: &Type, how: Coercion) -> Result<Cast> {
         let (base, target) = (from.base(), to.base());
-        let objects = || (has_names(&base) || has_names(&target)).then(|| self.catalog.objects());
+        let named = has_names(&base) || has_names(&target) || reads_names(&target);
+        let objects = || named.then(|| self.catalog.objects());
         let objects = objects().and_then(|objects| object_cast(&objects, &base, &target));
         let known = if objects.is_some() {
             objects.map(|cast| match *from {
@@ -235,7 +236,7 @@ impl Binder<'_> {
     /// A parameter whose type is found by its use.
     fn typed_parameter(&mut self, number: usize, to: &Type) -> Result<Expr> {
         // Clients send names of objects as texts.
-        if matches!(to.innermost(), Type::Reg(_)) {
+        if reads_names(to.innermost()) {
             let text = match to {
                 Type::Array(_) => Type::Text.array(),
                 _ => Type::Text,

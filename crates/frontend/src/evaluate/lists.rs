@@ -107,6 +107,7 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Varchar(_)
             | Type::Char(_)
             | Type::CatalogChar
+            | Type::Internal(_)
             | Type::Bit(_)
             | Type::VarBit(_)
             | Type::Name

@@ -25,7 +25,7 @@ use super::kernel::{Call, Column, Kernel, Str, repeated, w1};
 use super::{Cast, Catalogue, Context, Session, cast_between, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::Arrays;
-use crate::types::{EnumType, RangeOf, Type};
+use crate::types::{EnumType, Internal, RangeOf, Type};
 
 /// Bytes that a NAME has at most.
 pub const NAME_BYTES: usize = 63;
@@ -81,10 +81,14 @@ pub(super) fn register(c: &mut Catalogue) {
     .into_iter()
     .chain(RangeOf::ALL.map(Type::Range))
     .chain(RangeOf::ALL.map(Type::Multirange))
+    .chain(Internal::ALL.map(Type::Internal))
     {
         for text in [&varchar, &char, &Type::Name] {
             c.cast(ty.clone(), text.clone(), Assignment, by_text());
-            c.cast(text.clone(), ty.clone(), Explicit, by_text());
+            // The roles in rights are objects.
+            if ty != Type::Internal(Internal::AclItem) {
+                c.cast(text.clone(), ty.clone(), Explicit, by_text());
+            }
         }
     }
     c.add(scalar(

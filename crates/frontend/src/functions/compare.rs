@@ -28,7 +28,7 @@ use super::casts::{converted, place};
 use super::kernel::{Bool, Call, Column, Date, Input, Kernel, Num, Stamp, f2, repeated};
 use super::{Catalogue, scalar};
 use crate::error::{Error, Result};
-use crate::types::Type;
+use crate::types::{Internal, Type};
 use crate::values::Interval;
 use crate::values::datetime::{Zone, compare_date_instant, compare_stamp_instant};
 
@@ -89,6 +89,7 @@ pub(super) fn register(c: &mut Catalogue) {
             c.add_operator(if stable { operator.stable() } else { operator });
         };
         numbers(op, &mut add);
+        internal(op, &mut add);
         times(op, &mut add);
         add(Type::Bool, Type::Bool, booleans(op));
         let bpchar = Type::Char(None);
@@ -216,6 +217,26 @@ fn numbers(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
         plain::<Float64Type, Float64Type, _>(op, double, double),
     );
     add(Type::Numeric(None), Type::Numeric(None), numerics(op));
+}
+
+/// Numbers of transactions and rights; but for XID8 they have no order.
+fn internal(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
+    let of = Type::Internal;
+    let xid8 = plain::<Int64Type, Int64Type, _>(op, i64::cast_unsigned, i64::cast_unsigned);
+    add(of(Internal::Xid8), of(Internal::Xid8), xid8);
+    if matches!(op, Op::Eq | Op::Ne) {
+        let xid = plain::<Int64Type, Int64Type, _>(op, |v| v, |v| v);
+        add(of(Internal::Xid), of(Internal::Xid), xid);
+        // The bits of an INTEGER are compared.
+        let integer = |v: i32| i64::from(v.cast_unsigned());
+        let xid = plain::<Int64Type, Int32Type, _>(op, |v| v, integer);
+        add(of(Internal::Xid), Type::Int4, xid);
+    }
+    if op == Op::Eq {
+        let cid = plain::<Int64Type, Int64Type, _>(op, |v| v, |v| v);
+        add(of(Internal::Cid), of(Internal::Cid), cid);
+        add(of(Internal::AclItem), of(Internal::AclItem), texts(op));
+    }
 }
 
 fn times(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {

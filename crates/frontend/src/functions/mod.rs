@@ -28,6 +28,7 @@ mod enumerations;
 pub mod extremes;
 mod format;
 mod formatting;
+mod internal;
 mod json;
 mod keywords;
 mod math;
@@ -59,6 +60,7 @@ use kernel::Kernel;
 pub use binary::read_bytes;
 pub use bits::of_hex as bits_of_hex;
 pub use casts::{must_fit, read};
+pub use internal::read_xid;
 pub use keywords::is_unreserved;
 pub use numeric::read_oid;
 pub use ranges::read_text as read_range;
@@ -486,7 +488,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 25] = [
+const CHAPTERS: [(&str, Register); 26] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -512,6 +514,7 @@ const CHAPTERS: [(&str, Register); 25] = [
     ("Window functions", windows::register),
     ("System information", system::register),
     ("Objects of the catalog", objects::register),
+    ("Types of the catalog", internal::register),
 ];
 
 /// The chapters with their titles, each as a catalogue of its own.

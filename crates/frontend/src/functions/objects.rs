@@ -19,13 +19,14 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 
 use super::casts::converted;
+use super::internal::read_item;
 use super::kernel::{Call, Column, I32, I64, Kernel, Str, f1, repeated};
 use super::keywords::WORDS;
 use super::resolve::cast_between;
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::{Arrays, Bounds, Maker};
-use crate::types::{Fields, Reg, Type};
+use crate::types::{Fields, Internal, Reg, Type};
 
 /// What there is besides the language, by numbers and names.
 pub trait Objects: Send + Sync {
@@ -494,6 +495,15 @@ fn named_values(objects: &dyn Objects, ty: &Type, array: &ArrayRef) -> Result<Ar
     }
 }
 
+/// Whether texts of values of a type, or of arrays of it, have names of objects that are looked up
+/// where they are read.
+pub fn reads_names(ty: &Type) -> bool {
+    matches!(
+        ty.innermost(),
+        Type::Reg(_) | Type::Internal(Internal::AclItem)
+    )
+}
+
 /// The cast of arrays and records with numbers that are shown by names to those with the names,
 /// or to their text.
 fn nested_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cast> {
@@ -515,7 +525,8 @@ fn nested_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cas
     })
 }
 
-/// The cast between a text and a number that is shown by a name, or arrays and records with these.
+/// The cast between a text and a number that is shown by a name, or arrays and records with these,
+/// and from a text to rights, or arrays of them.
 pub fn object_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cast> {
     let is_text = |ty: &Type| ty.is_string() || *ty == Type::Unknown;
     if !matches!(from, Type::Reg(_)) && has_names(from) {
@@ -525,6 +536,10 @@ pub fn object_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option
         (text, Type::Reg(kind)) if is_text(text) => {
             let (objects, kind) = (Arc::clone(objects), *kind);
             f1::<Str, I64>(move |text| numbered(objects.as_ref(), kind, text))
+        }
+        (text, Type::Internal(Internal::AclItem)) if is_text(text) => {
+            let objects = Arc::clone(objects);
+            f1::<Str, Str>(move |text| read_item(objects.as_ref(), text))
         }
         (Type::Reg(kind), text) if is_text(text) => {
             let (objects, kind) = (Arc::clone(objects), *kind);
@@ -539,7 +554,7 @@ pub fn object_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option
     };
     let context = match (from, to) {
         (_, Type::Reg(Reg::Class)) => Context::Implicit,
-        (_, Type::Reg(_)) => Context::Explicit,
+        (_, Type::Reg(_) | Type::Internal(_)) => Context::Explicit,
         _ => Context::Assignment,
     };
     let function = scalar("cast", std::slice::from_ref(from), to.clone(), kernel);

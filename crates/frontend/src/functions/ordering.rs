@@ -18,8 +18,8 @@ use arrow_array::{Array, ArrayRef};
 use super::kernel::{Bool, Bytes, Date, F32, F64, I16, I32, I64, Input, Num, NumReader, Span};
 use super::kernel::{Stamp, Str, Time, TimeTz, Uuid};
 use crate::error::{Error, Result};
-use crate::types::Type;
 use crate::types::arrays::{Arrays, Bounds};
+use crate::types::{Internal, Type};
 use crate::values::{json, range};
 
 /// The order of the values at two places.
@@ -59,6 +59,10 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::Int2 => natural::<I16>(),
         Type::Int4 => natural::<I32>(),
         Type::Int8 | Type::Oid | Type::Reg(_) => natural::<I64>(),
+        Type::Internal(Internal::Xid | Internal::Cid) => natural::<I64>(),
+        Type::Internal(Internal::Xid8) => {
+            compared::<I64>(|a, b| a.cast_unsigned().cmp(&b.cast_unsigned()))
+        }
         Type::Date => natural::<Date>(),
         Type::Time(_) => natural::<Time>(),
         Type::Timestamp(_) | Type::TimestampTz(_) => natural::<Stamp>(),
@@ -80,6 +84,7 @@ fn values(ty: &Type) -> Result<Comparator> {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Internal(_)
         | Type::Bit(_)
         | Type::VarBit(_)
         | Type::Name => natural::<Str>(),

@@ -19,7 +19,7 @@ use super::kernel::{Uuid, f0, f1, repeated, w1};
 use super::strings::lists::Texts;
 use super::{Catalogue, Session, scalar};
 use crate::error::{Error, Result};
-use crate::types::Type;
+use crate::types::{Internal, Type};
 
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
@@ -176,6 +176,9 @@ fn sizes() -> Kernel {
             Type::Int2 => Some(2),
             Type::Int4 | Type::Float4 | Type::Date | Type::Oid | Type::Reg(_) => Some(4),
             Type::Enum(_) => Some(4),
+            Type::Internal(Internal::Xid | Internal::Cid) => Some(4),
+            Type::Internal(Internal::Xid8) => Some(8),
+            Type::Internal(Internal::AclItem) => Some(12),
             Type::Int8 | Type::Float8 | Type::Time(_) => Some(8),
             Type::Timestamp(_) | Type::TimestampTz(_) => Some(8),
             Type::TimeTz(_) => Some(12),

@@ -179,6 +179,7 @@ pub(super) fn is_exact(ty: &Type) -> bool {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Internal(_)
         | Type::Bit(_)
         | Type::VarBit(_)
         | Type::Name

@@ -24,6 +24,8 @@
 //! | INTERVAL | `Interval(MonthDayNano)` |
 //! | UUID | `FixedSizeBinary(16)` |
 //! | OID and the REG types | `Int64` |
+//! | XID, XID8, CID | `Int64`; XID8 by its bits |
+//! | ACLITEM, PG_NODE_TREE | `Utf8View` |
 //! | "char" | `Utf8View` |
 //! | INT2VECTOR, OIDVECTOR | `List` whose items are called [`VECTOR`] |
 //! | T[] | a struct of elements and bounds ([`arrays`]) |
@@ -241,6 +243,8 @@ pub enum Type {
     Oid,
     /// REGCLASS, REGTYPE and their kin: an OID that is shown by a name.
     Reg(Reg),
+    /// XID, ACLITEM and their kin: types of PostgreSQL's own working.
+    Internal(Internal),
     /// `"char"`: one byte of PostgreSQL's catalog.
     CatalogChar,
     /// INT2VECTOR: numbers of columns, counted from 0.
@@ -308,6 +312,48 @@ impl Reg {
         Reg::Role,
         Reg::Collation,
     ];
+}
+
+/// Types of PostgreSQL's own working, which its catalog and functions about it have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Internal {
+    /// XID: the number of a transaction, of four bytes.
+    Xid,
+    /// XID8: the number of a transaction, of eight bytes.
+    Xid8,
+    /// CID: the number of a statement within a transaction.
+    Cid,
+    /// ACLITEM: the rights of a role, and the role that gave them.
+    AclItem,
+    /// PG_NODE_TREE: an expression of the catalog.
+    NodeTree,
+}
+
+impl Internal {
+    /// All of them.
+    pub const ALL: [Internal; 5] = [
+        Internal::Xid,
+        Internal::Xid8,
+        Internal::Cid,
+        Internal::AclItem,
+        Internal::NodeTree,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Internal::Xid => "xid",
+            Internal::Xid8 => "xid8",
+            Internal::Cid => "cid",
+            Internal::AclItem => "aclitem",
+            Internal::NodeTree => "pg_node_tree",
+        }
+    }
+
+    /// Whether its values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Internal::Xid | Internal::Xid8 | Internal::Cid)
+    }
 }
 
 /// Name of the items of lists that are vectors of PostgreSQL's catalog: they are written
@@ -451,6 +497,7 @@ impl Type {
             | Type::Json
             | Type::Jsonb
             | Type::JsonPath
+            | Type::Internal(_)
             | Type::CatalogChar => Category::UserDefined,
             _ => Category::Pseudo,
         }
@@ -493,6 +540,7 @@ impl Type {
             Type::Int2 => DataType::Int16,
             Type::Int4 => DataType::Int32,
             Type::Int8 | Type::Oid | Type::Reg(_) => DataType::Int64,
+            Type::Internal(of) if of.is_number() => DataType::Int64,
             Type::Float4 => DataType::Float32,
             Type::Float8 => DataType::Float64,
             Type::Numeric(Some(digits)) => {
@@ -610,6 +658,7 @@ impl Type {
             Type::Reg(Reg::Namespace) => "regnamespace",
             Type::Reg(Reg::Role) => "regrole",
             Type::Reg(Reg::Collation) => "regcollation",
+            Type::Internal(of) => of.name(),
             Type::CatalogChar => "\"char\"",
             Type::Int2Vector => "int2vector",
             Type::OidVector => "oidvector",

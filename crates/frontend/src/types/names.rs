@@ -1,6 +1,6 @@
 //! Types by their names, as PostgreSQL's catalogue and the standard spell them.
 
-use super::{Reg, Type};
+use super::{Internal, Reg, Type};
 
 /// The type of a name of one word without modifiers, such as `int4` or `bpchar`.
 pub fn named(name: &str) -> Option<Type> {
@@ -38,9 +38,12 @@ pub fn named(name: &str) -> Option<Type> {
         "json" => Type::Json,
         "jsonb" => Type::Jsonb,
         "jsonpath" => Type::JsonPath,
-        "oid" | "xid" | "cid" | "regoper" | "regoperator" | "regconfig" | "regdictionary" => {
-            Type::Oid
-        }
+        "oid" | "regoper" | "regoperator" | "regconfig" | "regdictionary" => Type::Oid,
+        "xid" => Type::Internal(Internal::Xid),
+        "xid8" => Type::Internal(Internal::Xid8),
+        "cid" => Type::Internal(Internal::Cid),
+        "aclitem" => Type::Internal(Internal::AclItem),
+        "pg_node_tree" => Type::Internal(Internal::NodeTree),
         "regcollation" => Type::Reg(Reg::Collation),
         "regclass" => Type::Reg(Reg::Class),
         "regtype" => Type::Reg(Reg::Type),
@@ -96,7 +99,7 @@ pub fn formatted(name: &str) -> Option<Type> {
 #[cfg(test)]
 mod tests {
     use super::formatted;
-    use crate::types::{RangeOf, Type};
+    use crate::types::{Internal, RangeOf, Type};
 
     #[test]
     fn types_are_read_as_they_are_written() {
@@ -130,6 +133,8 @@ mod tests {
             Type::Range(RangeOf::Int4),
             Type::Range(RangeOf::TimestampTz).array(),
             Type::Multirange(RangeOf::Numeric),
+            Type::Internal(Internal::Xid8),
+            Type::Internal(Internal::AclItem).array(),
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");
         }

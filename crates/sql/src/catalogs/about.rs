@@ -17,12 +17,12 @@ use freestone_frontend::functions::kernel::{
 use freestone_frontend::functions::objects::{Objects, found};
 use freestone_frontend::functions::{Scalar, scalar};
 use freestone_frontend::types::arrays::from_lists;
-use freestone_frontend::types::{Reg, Type};
+use freestone_frontend::types::{Internal, Reg, Type};
 
 use super::Numbers;
 use super::about_privileges;
 use super::pg_catalog::facts::Fact;
-use super::pg_catalog::{self, procedures, routines, system};
+use super::pg_catalog::{self, objects, procedures, routines, system};
 use crate::deparse::{deparsed, pretty, view_texts};
 use crate::dialect::with_schema;
 use crate::error::Result;
@@ -32,6 +32,7 @@ use crate::names::{
 };
 use crate::relations::{Relations, updatable};
 use crate::statement::{names_of_with, parse_one};
+use crate::transaction_number::TransactionNumber;
 use crate::{oids, partition};
 
 /// Functions that say of any object of a kind that it is found by its name alone.
@@ -265,6 +266,7 @@ pub(super) fn functions(
         }
         "pg_get_indexdef" => indexes(relations)?,
         "pg_get_expr" => {
+            let tree = Type::Internal(Internal::NodeTree);
             let kernel = f2::<Str, Opt<I64>, Str>(|text, _| Ok(text.to_owned()));
             let pretty = f3::<Str, Opt<I64>, Opt<Bool>, Str>(|text, _, few| {
                 Ok(match few {
@@ -273,8 +275,8 @@ pub(super) fn functions(
                 })
             });
             vec![
-                scalar("pg_get_expr", &[Text, Oid], Text, kernel).stable(),
-                scalar("pg_get_expr", &[Text, Oid, Truth], Text, pretty).stable(),
+                scalar("pg_get_expr", &[tree.clone(), Oid], Text, kernel).stable(),
+                scalar("pg_get_expr", &[tree, Oid, Truth], Text, pretty).stable(),
             ]
         }
         "pg_type_is_visible" => {
@@ -417,7 +419,7 @@ pub(super) fn functions(
                     number => i32::try_from(now - number).unwrap_or(i32::MAX),
                 })
             });
-            vec![scalar("age", &[Oid], Int4, kernel).stable()]
+            vec![scalar("age", &[Type::Internal(Internal::Xid)], Int4, kernel).stable()]
         }
         "format_type" => {
             let known = numbers();
@@ -471,7 +473,11 @@ pub(super) fn functions(
             vec![scalar("getdatabaseencoding", &[], Name, kernel).stable()]
         }
         "pg_my_temp_schema" => {
-            vec![scalar("pg_my_temp_schema", &[], Oid, f0::<I64>(|_| Ok(0))).stable()]
+            let own = relations.own_schema();
+            let own = own.filter(|own| relations.snapshot.schemas().any(|known| known == own));
+            let number = own.map_or(0, |own| objects::schema_number(relations, &own));
+            let kernel = f0::<I64>(move |_| Ok(number));
+            vec![scalar("pg_my_temp_schema", &[], Oid, kernel).stable()]
         }
         "to_regclass" => by_name("to_regclass", Reg::Class, numbers),
         "to_regtype" => by_name("to_regtype", Reg::Type, numbers),
@@ -575,7 +581,7 @@ pub(super) fn functions(
                 scalar(
                     "acldefault",
                     &[Type::CatalogChar, Oid],
-                    Text.array(),
+                    Type::Internal(Internal::AclItem).array(),
                     kernel,
                 )
                 .stable(),
@@ -591,12 +597,57 @@ pub(super) fn functions(
                 kernel,
             )]
         }
-        "txid_current" | "pg_current_xact_id" => {
-            let name = one_of(&["txid_current", "pg_current_xact_id"], name);
-            vec![any(name.unwrap_or_default(), Int8, f0::<I64>(|_| Ok(1)))]
-        }
-        _ => Vec::new(),
+        _ => return Ok(transactions(relations, name)),
     })
+}
+
+/// Functions about the transaction in which a statement runs, and about others by their numbers.
+fn transactions(relations: &Relations<'_>, name: &str) -> Vec<Scalar> {
+    let wide = Type::Internal(Internal::Xid8);
+    let number = relations
+        .state
+        .config()
+        .get_extension::<TransactionNumber>();
+    let current = |name, returns: Type| {
+        let number = number.clone();
+        let kernel = f0::<Opt<I64>>(move |_| Ok(number.as_ref().map(|one| one.get() as i64)));
+        vec![scalar(name, &[], returns, kernel).stable()]
+    };
+    let assigned = |name, returns: Type| {
+        let number = number.clone();
+        let kernel = f0::<Opt<I64>>(move |_| {
+            let assigned = number.as_ref().and_then(|one| one.assigned());
+            Ok(assigned.map(|number| number as i64))
+        });
+        vec![scalar(name, &[], returns, kernel).stable()]
+    };
+    let status = |name, parameter: Type| {
+        let number = number.clone();
+        let kernel = f1::<I64, Opt<Str>>(move |wanted| {
+            let wanted = wanted.cast_unsigned();
+            if number.as_ref().is_some_and(|one| one.is_to_come(wanted)) {
+                let message = format!("transaction ID {wanted} is in the future");
+                return Err(Unbound::new("22023", message));
+            }
+            let own = number.as_ref().and_then(|one| one.assigned());
+            Ok(match wanted {
+                // The numbers of what has always been there.
+                1 | 2 => Some("committed".to_owned()),
+                // It is not kept how transactions have ended.
+                wanted => (Some(wanted) == own).then(|| "in progress".to_owned()),
+            })
+        });
+        vec![scalar(name, &[parameter], Type::Text, kernel).volatile()]
+    };
+    match name {
+        "txid_current" => current("txid_current", Type::Int8),
+        "pg_current_xact_id" => current("pg_current_xact_id", wide),
+        "txid_current_if_assigned" => assigned("txid_current_if_assigned", Type::Int8),
+        "pg_current_xact_id_if_assigned" => assigned("pg_current_xact_id_if_assigned", wide),
+        "txid_status" => status("txid_status", Type::Int8),
+        "pg_xact_status" => status("pg_xact_status", wide),
+        _ => Vec::new(),
+    }
 }
 
 /// The name that is known, with its lifetime.

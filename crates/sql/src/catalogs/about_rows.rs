@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Returns, TableFunction};
 use freestone_frontend::types::arrays::Arrays;
-use freestone_frontend::types::{Reg, Type};
+use freestone_frontend::types::{Internal, Reg, Type};
 use freestone_storage::{Privileges, TableId};
 
 use super::Numbers;
@@ -47,7 +47,7 @@ pub(super) fn tables(
             let rows = move |arguments: &[ArrayRef]| grants(&known, arguments);
             vec![function(
                 "aclexplode",
-                vec![Type::Text.array()],
+                vec![Type::Internal(Internal::AclItem).array()],
                 columns,
                 Box::new(rows),
             )]

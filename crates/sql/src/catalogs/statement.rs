@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Scalar, TableFunction};
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{Internal, Type};
 
 use super::numbers::Numbers;
 use super::{about, about_rows, information_schema, pg_catalog, role_functions as roles};
@@ -51,9 +51,11 @@ impl SystemCatalogs for OfStatement {
                 Some((_, mut columns)) => {
                     let shown = columns.len();
                     // Some tables show a column of such a name.
-                    for hidden in [TABLE, pg_catalog::VERSION] {
+                    let version = Type::Internal(Internal::Xid);
+                    let all = [(TABLE, Type::Oid), (pg_catalog::VERSION, version)];
+                    for (hidden, ty) in all {
                         if columns.iter().all(|(name, _)| name != hidden) {
-                            columns.push((hidden.to_owned(), Type::Oid));
+                            columns.push((hidden.to_owned(), ty));
                         }
                     }
                     let batch = pg_catalog::rows(relations, name, &columns)?;

@@ -19,7 +19,7 @@ use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunct
 use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{Internal, Type};
 
 use super::checked::{checked_negation, checked_operator};
 use super::evaluated::{Evaluated, Held};
@@ -132,6 +132,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::Varchar(_)
         | Type::Char(_)
         | Type::CatalogChar
+        | Type::Internal(Internal::Xid | Internal::Cid | Internal::AclItem)
         | Type::Bit(_)
         | Type::VarBit(_)
         | Type::Name
@@ -147,7 +148,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::TimestampTz(_)
         | Type::Uuid => true,
         Type::Range(of) | Type::Multirange(of) => !of.has_scales(),
-        Type::Enum(_) => !ordered,
+        Type::Enum(_) | Type::Internal(Internal::Xid8) => !ordered,
         _ => false,
     }
 }

@@ -27,8 +27,8 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::functions::Session;
 use freestone_frontend::functions::arrays::casts::output as written;
 use freestone_frontend::functions::objects::{has_names, with_names};
-use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{self, Arrays};
+use freestone_frontend::types::{Internal, Type};
 use freestone_frontend::values::Numeric;
 use futures::StreamExt;
 
@@ -255,7 +255,7 @@ pub(crate) fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
-        Type::Range(_) | Type::Multirange(_) => true,
+        Type::Range(_) | Type::Multirange(_) | Type::Internal(Internal::Xid8) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -280,6 +280,7 @@ fn kind(ty: &Type) -> DataType {
         | Type::MacAddr8
         | Type::Money
         | Type::Range(_)
+        | Type::Internal(Internal::Xid8)
         | Type::Multirange(_) => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
@@ -393,9 +394,8 @@ pub(crate) fn shown_values(ty: &Type, array: &ArrayRef, session: &Session) -> Re
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
             return Ok(Arc::new(records));
         }
-        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money, _) => {
-            return as_text(array, ty);
-        }
+        (Type::JsonPath | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money, _)
+        | (Type::Internal(_), _) => return as_text(array, ty),
         (Type::Inet, _) => return as_shown(array, ty),
         (Type::Range(_) | Type::Multirange(_), _) => return Ok(written(array, ty, session)?),
         _ => {}

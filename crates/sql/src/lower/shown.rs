@@ -183,6 +183,7 @@ fn literal(value: &ArrayRef, ty: &Type, out: &mut String) {
     | Type::Cidr
     | Type::MacAddr
     | Type::MacAddr8
+    | Type::Internal(_)
     | Type::Money
     | Type::Range(_)
     | Type::Multirange(_)

@@ -336,10 +336,14 @@ impl Session {
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
         state.mark_start_execution();
-        let start = self.transaction.lock().start();
+        let (start, number) = {
+            let open = self.transaction.lock();
+            (open.start(), open.numbered(self.database.store()))
+        };
         if let Some(start) = start {
             state.config_mut().set_extension(Arc::new(Begun(start)));
         }
+        state.config_mut().set_extension(Arc::new(number));
         self.limit_sorts(state.config_mut());
         state
     }

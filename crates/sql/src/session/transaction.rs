@@ -2,12 +2,15 @@
 //! SAVEPOINT do to it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use chrono::Utc;
-use freestone_storage::{Savepoint, Snapshot, Stopped, Transaction, Waiting};
+use freestone_storage::{Savepoint, Snapshot, Stopped, Store, Transaction, Waiting};
 
 use crate::error::{Error, Result, panicked};
 use crate::settings::{AskedModes, Modes};
+use crate::transaction_number::TransactionNumber;
 
 /// What a session is in.
 #[derive(Default)]
@@ -32,6 +35,8 @@ pub(crate) struct Block {
     /// Whether one has run.
     begun: bool,
     modes: Modes,
+    /// Whether its number is assigned, as PostgreSQL says it.
+    numbered: Arc<AtomicBool>,
     /// Whether nobody has said BEGIN: it lasts as long as what a client sent as one.
     implicit: bool,
 }
@@ -64,6 +69,7 @@ impl Block {
             busy: false,
             begun: false,
             modes,
+            numbered: Arc::default(),
             implicit: false,
         };
         if modes.is_serializable() {
@@ -176,6 +182,21 @@ impl Open {
             Self::Going(block) | Self::Failed(block) => Some(block.start),
             Self::Nothing => None,
         }
+    }
+
+    /// The number of the transaction around a statement; without one, of its own transaction.
+    pub(super) fn numbered(&self, store: &Arc<Store>) -> TransactionNumber {
+        let (number, assigned) = match self {
+            Self::Going(block) | Self::Failed(block) => {
+                if !block.transaction.is_unchanged() {
+                    block.numbered.store(true, Ordering::Relaxed);
+                }
+                let number = OnceLock::from(block.transaction.number());
+                (number, Arc::clone(&block.numbered))
+            }
+            Self::Nothing => (OnceLock::new(), Arc::default()),
+        };
+        TransactionNumber::new(store, number, assigned)
     }
 
     /// Whether there is a transaction that was opened with a BEGIN.

@@ -3,7 +3,7 @@
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::sql::sqlparser::ast::DataType as SqlType;
 use freestone_frontend::types::arrays::element_type;
-use freestone_frontend::types::{RangeOf, Type};
+use freestone_frontend::types::{Internal, RangeOf, Type};
 use freestone_storage::{Column, ColumnType, Modifier, RangeKind};
 
 use super::TYPE_KEY;
@@ -25,6 +25,7 @@ fn modified(held: Type, modifier: Option<Modifier>) -> Type {
         (Type::Text, Some(Modifier::JsonPath)) => Type::JsonPath,
         (Type::Text, Some(Modifier::InternalChar)) => Type::CatalogChar,
         (Type::Int8, Some(Modifier::Oid)) => Type::Oid,
+        (Type::Int8, Some(Modifier::Xid)) => Type::Internal(Internal::Xid),
         (Type::Bytea, Some(Modifier::Inet)) => Type::Inet,
         (Type::Bytea, Some(Modifier::Cidr)) => Type::Cidr,
         (Type::Bytea, Some(Modifier::MacAddr)) => Type::MacAddr,

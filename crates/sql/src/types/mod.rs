@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::bind::{bits, many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
-use freestone_frontend::types::{RangeOf, Type, named};
+use freestone_frontend::types::{Internal, RangeOf, Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
 use freestone_storage::{ColumnType, IntervalField, Modifier, RangeKind, TableSchema};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Modifie
             }
             ("name", _) => Some(Modifier::Name),
             ("jsonpath", _) => Some(Modifier::JsonPath),
-            ("oid" | "xid", _) => Some(Modifier::Oid),
+            ("oid", _) => Some(Modifier::Oid),
             ("\"char\"", _) => Some(Modifier::InternalChar),
             ("\"bit\"", _) => Some(Modifier::Bit(None)),
             ("bpchar", modifiers) if modifiers.is_empty() => {
@@ -176,6 +176,7 @@ pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
         Type::JsonPath => Some(Modifier::JsonPath),
         Type::CatalogChar => Some(Modifier::InternalChar),
         Type::Oid => Some(Modifier::Oid),
+        Type::Internal(Internal::Xid) => Some(Modifier::Xid),
         Type::Bit(length) => Some(Modifier::Bit(*length)),
         Type::Inet => Some(Modifier::Inet),
         Type::Cidr => Some(Modifier::Cidr),
@@ -282,12 +283,13 @@ fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
         "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
         | "text" | "jsonpath" | "\"bit\"" => Ok(ColumnType::Text),
-        "oid" | "xid" => Ok(ColumnType::BigInt),
+        "oid" => Ok(ColumnType::BigInt),
         "timetz" => Ok(ColumnType::TimeTz),
         "timestamptz" => Ok(ColumnType::TimestampTz),
         other => match named(other) {
             Some(
                 known @ (Type::Array(_)
+                | Type::Internal(_)
                 | Type::Inet
                 | Type::Cidr
                 | Type::MacAddr
@@ -322,7 +324,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         Type::Bool => ColumnType::Boolean,
         Type::Int2 => ColumnType::SmallInt,
         Type::Int4 => ColumnType::Integer,
-        Type::Int8 | Type::Oid => ColumnType::BigInt,
+        Type::Int8 | Type::Oid | Type::Internal(Internal::Xid) => ColumnType::BigInt,
         Type::Float4 => ColumnType::Real,
         Type::Float8 => ColumnType::Double,
         Type::Numeric(None) => ColumnType::Numeric,

@@ -98,7 +98,13 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 fn is_of_front(column: &Column) -> bool {
     let by_name = matches!(
         column.modifier,
-        Some(Modifier::Name | Modifier::JsonPath | Modifier::InternalChar | Modifier::Oid)
+        Some(
+            Modifier::Name
+                | Modifier::JsonPath
+                | Modifier::InternalChar
+                | Modifier::Oid
+                | Modifier::Xid
+        )
     );
     by_name
         || column.family() > 0

@@ -8,7 +8,8 @@ use datafusion::arrow::array::{
     Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder,
     Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
-use freestone_frontend::functions::{read_oid, read_range};
+use freestone_frontend::Result as FrontResult;
+use freestone_frontend::functions::{read_oid, read_range, read_xid};
 use freestone_frontend::types::Type;
 use freestone_frontend::values::Numeric;
 use freestone_frontend::values::datetime::{self, Locale, SpanFields};
@@ -40,7 +41,8 @@ pub(crate) enum ColumnBuilder {
     Bytea(BinaryViewBuilder),
     /// With a precision and a scale, if they are declared.
     Numeric(BinaryViewBuilder, Option<(u32, i32)>),
-    Oid(Int64Builder),
+    /// OID or XID, with how a text of it is read.
+    Number(Int64Builder, fn(&str) -> FrontResult<i64>),
     /// A type that the front reads, and that is held as text.
     OfFront(StringViewBuilder, Box<Column>),
     /// A type that the front reads, and that is held as bytes.
@@ -69,7 +71,10 @@ impl ColumnBuilder {
         let of_front = || Self::OfFront(StringViewBuilder::new(), Box::new(column.clone()));
         match kind {
             ColumnType::BigInt if column.modifier == Some(Modifier::Oid) => {
-                Self::Oid(Int64Builder::new())
+                Self::Number(Int64Builder::new(), read_oid)
+            }
+            ColumnType::BigInt if column.modifier == Some(Modifier::Xid) => {
+                Self::Number(Int64Builder::new(), |text| Ok(read_xid(text)))
             }
             ColumnType::Text if column.modifier.is_some() => of_front(),
             ColumnType::Bytea if column.modifier.is_some() => match type_held(column) {
@@ -131,7 +136,7 @@ impl ColumnBuilder {
             Self::Time(b, _, _) => b.append_null(),
             Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => b.append_null(),
             Self::Interval(b, _, _) => b.append_null(),
-            Self::Oid(b) => b.append_null(),
+            Self::Number(b, _) => b.append_null(),
             Self::Uuid(b) => b.append_null(),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 b.append_null()
@@ -195,7 +200,7 @@ impl ColumnBuilder {
                 };
                 b.append_value(number.encode());
             }
-            Self::Oid(b) => b.append_value(read_oid(value)?),
+            Self::Number(b, read) => b.append_value(read(value)?),
             Self::OfFront(b, column) => {
                 let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
                 let stored = super::convert::stored(&given, column).map_err(|bad| bad.error)?;
@@ -231,7 +236,7 @@ impl ColumnBuilder {
             Self::Time(b, _, _) => Arc::new(b.finish()),
             Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => Arc::new(b.finish()),
             Self::Interval(b, _, _) => Arc::new(b.finish()),
-            Self::Oid(b) => Arc::new(b.finish()),
+            Self::Number(b, _) => Arc::new(b.finish()),
             Self::Uuid(b) => Arc::new(b.finish()),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())

@@ -14,7 +14,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::arrays::casts::{output, struct_of};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
@@ -23,7 +23,7 @@ use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_frontend::values::network::Inet;
 use freestone_frontend::values::range;
-use freestone_storage::{Column, ColumnType};
+use freestone_storage::{Column, ColumnType, Modifier};
 
 use super::{BadValue, with_kind};
 use crate::error::{Error, Result};
@@ -110,6 +110,11 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
             must_be_held(array, &type_held(column))?;
             return Ok(Arc::clone(array));
         }
+        // No numbers can be cast to XID, so that those that get here are XIDs.
+        (DataType::Int64, ColumnType::BigInt) if column.modifier == Some(Modifier::Xid) => {
+            must_be_xids(array.as_primitive())?;
+            return Ok(Arc::clone(array));
+        }
         (held, ColumnType::Array { .. })
             if column.family() > 0 && elements_of(held) == Some(&DataType::BinaryView) =>
         {
@@ -157,6 +162,21 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
         });
         failed.unwrap_or(BadValue { row: 0, error })
     })
+}
+
+/// # Errors
+/// `22003` for numbers that take more than four bytes.
+fn must_be_xids(numbers: &Int64Array) -> Result<(), BadValue> {
+    let bad = |number: &Option<i64>| number.is_some_and(|number| u32::try_from(number).is_err());
+    match numbers.iter().position(|number| bad(&number)) {
+        None => Ok(()),
+        Some(row) => {
+            let number = numbers.value(row);
+            let message = format!("value \"{number}\" is out of range for type xid");
+            let error = Error::new("22003", message);
+            Err(BadValue { row, error })
+        }
+    }
 }
 
 /// Texts for a column of records, or of arrays of them, as such a column holds them.

@@ -39,6 +39,7 @@ mod found;
 mod friendly;
 mod indexes;
 mod insert;
+mod internal;
 mod keyed;
 mod lending;
 mod limits;

@@ -49,6 +49,8 @@ pub enum Modifier {
     InternalChar,
     /// OID, held as BIGINT.
     Oid,
+    /// XID, held as BIGINT.
+    Xid,
     /// BIT(n), held as TEXT of zeros and ones; without n of any length.
     Bit(Option<u32>),
     /// BIT VARYING(n), held as BIT is.
@@ -186,6 +188,7 @@ impl Modifier {
             Modifier::JsonPath => "JSONPATH".to_owned(),
             Modifier::InternalChar => "\"char\"".to_owned(),
             Modifier::Oid => "OID".to_owned(),
+            Modifier::Xid => "XID".to_owned(),
             Modifier::Inet => "INET".to_owned(),
             Modifier::Cidr => "CIDR".to_owned(),
             Modifier::MacAddr => "MACADDR".to_owned(),
@@ -289,6 +292,7 @@ mod tests {
                 "INTERVAL(0)",
             ),
             (ColumnType::BigInt, Modifier::Oid, r#""oid""#, "OID"),
+            (ColumnType::BigInt, Modifier::Xid, r#""xid""#, "XID"),
             (
                 ColumnType::Text,
                 Modifier::JsonPath,

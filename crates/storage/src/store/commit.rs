@@ -86,8 +86,18 @@ impl Store {
     /// 25006 if the database is open read-only.
     pub fn begin(self: &Arc<Self>) -> Result<Transaction> {
         self.must_be_writable()?;
-        let number = self.transactions.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_transaction();
         Ok(Transaction::new(self.clone(), number, self.snapshot()))
+    }
+
+    /// Takes the number of a transaction, which no other has while the database is open.
+    pub fn next_transaction(&self) -> u64 {
+        self.transactions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number that the next transaction will have.
+    pub fn coming_transaction(&self) -> u64 {
+        self.transactions.load(Ordering::Relaxed)
     }
 
     /// Applies `edit` and publishes the result: all of it, durably, or nothing.

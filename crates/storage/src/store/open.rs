@@ -192,7 +192,7 @@ impl Store {
             active: Arc::default(),
             locks: RowLocks::default(),
             wal: opened.wal,
-            transactions: AtomicU64::new(1),
+            transactions: AtomicU64::new(timestamp.saturating_add(FIRST_TRANSACTION)),
             delta_memory: AtomicU64::new(u64::MAX),
             published: AtomicU64::new(manifest),
             checkpointed: Mutex::new(segment),
@@ -210,6 +210,10 @@ impl Store {
         }
     }
 }
+
+/// The lowest number of a transaction, as in PostgreSQL. Numbers are counted from the newest commit
+/// on.
+const FIRST_TRANSACTION: u64 = 3;
 
 /// What a store has beside what is in the database.
 #[derive(Debug, Default)]

@@ -137,6 +137,11 @@ impl Transaction {
         &self.catalog
     }
 
+    /// Its number, which no other has while the database is open.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Whether it has changed nothing.
     pub fn is_unchanged(&self) -> bool {
         self.tables.is_empty() && Arc::ptr_eq(&self.catalog, self.base.catalog())

@@ -16,7 +16,7 @@ use super::{
 use crate::error::Result;
 use crate::functions::kernel::{Bool, Call, I16, I32, I64};
 use crate::functions::ordering::{Comparator, comparator};
-use crate::types::Type;
+use crate::types::{Internal, Type};
 
 /// `count(*)`, and `count(x)`, to which NULLs never come.
 pub(super) struct Count(pub(super) i64);
@@ -225,6 +225,7 @@ fn register_extremes(c: &mut Catalogue) {
         Type::Float8,
         Type::Numeric(None),
         Type::Oid,
+        Type::Internal(Internal::Xid8),
         Type::Text,
         Type::Char(None),
         Type::Date,

@@ -190,7 +190,7 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
             Some(Fact::Null) => None,
             fact => Some(number(fact) as i32),
         }))),
-        Type::Int8 | Type::Oid | Type::Reg(_) => {
+        ty if ty.arrow() == DataType::Int64 => {
             Arc::new(Int64Array::from_iter(facts.map(|fact| match fact {
                 Some(Fact::Null) => None,
                 fact => Some(number(fact)),
@@ -222,7 +222,7 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
             let micros = TimestampMicrosecondArray::from_iter(micros);
             Arc::new(micros.with_timezone(UTC))
         }
-        Type::Text | Type::Name | Type::CatalogChar | Type::Varchar(_) => {
+        Type::Text | Type::Name | Type::CatalogChar | Type::Varchar(_) | Type::Internal(_) => {
             Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
                 Some(Fact::Text(text)) => Some(text.as_str()),
                 _ => None,

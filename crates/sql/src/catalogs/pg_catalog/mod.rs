@@ -6,6 +6,7 @@
 //! `columns` has the tables and their columns as PostgreSQL has them; `others` the rows of those
 //! that say little.
 
+mod about;
 mod classes;
 mod columns;
 mod comments;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{Field, Schema};
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{Internal, Type};
 
 use self::facts::Facts;
 use crate::error::Result;
@@ -126,7 +127,7 @@ pub(crate) fn rows(
     let arrays = columns.iter().map(|(column, ty)| {
         let same = match column.as_str() {
             TABLE => Some(number),
-            VERSION if *ty == Type::Oid => Some(version_of(relations)),
+            VERSION if *ty == Type::Internal(Internal::Xid) => Some(version_of(relations)),
             _ => None,
         };
         if let Some(number) = same {

@@ -1,4 +1,5 @@
-//! `pg_proc`: the functions of the language and those that types are read and written with.
+//! `pg_proc`: the functions of the language, those about the catalog, and those that types are read
+//! and written with.
 //!
 //! A function's number is made of its name and its parameters, so that it stays.
 
@@ -206,6 +207,23 @@ fn all() -> Vec<Procedure> {
         for one in known.windows(name) {
             add(name, described(one.as_ref(), "w"));
         }
+    }
+    for one in super::about::all() {
+        add(
+            one.name,
+            Procedure {
+                number: 0,
+                name: String::new(),
+                parameters: one.parameters,
+                returns: one.returns,
+                kind: "f",
+                rows: one.rows,
+                strict: one.strict,
+                volatility: one.volatility,
+                variadic: None,
+                takes: None,
+            },
+        );
     }
     let types = super::types::names().filter_map(|(number, _)| super::types::short_name(number));
     // All ranges have the same functions.

@@ -16,7 +16,7 @@ use crate::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 71] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 73] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -29,6 +29,7 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 71] = [
     (25, "text", "text", -1, "S", 1009),
     (26, "oid", "oid", 4, "N", 1028),
     (28, "xid", "xid", 4, "U", 1011),
+    (29, "cid", "cid", 4, "U", 1012),
     (30, "oidvector", "oidvector", -1, "A", 1013),
     (114, "json", "json", -1, "U", 199),
     (194, "pg_node_tree", "pg_node_tree", -1, "Z", 0),
@@ -99,6 +100,7 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 71] = [
     (4535, "datemultirange", "datemultirange", -1, "R", 6155),
     (4536, "int8multirange", "int8multirange", -1, "R", 6157),
     (4537, "anymultirange", "anymultirange", -1, "P", 0),
+    (5069, "xid8", "xid8", 8, "U", 271),
     (5077, "anycompatible", "anycompatible", 4, "P", 0),
     (5078, "anycompatiblearray", "anycompatiblearray", -1, "P", 0),
     (
@@ -170,6 +172,7 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::JsonPath => (4072, -1),
         Type::AnyCompatible => (5077, -1),
         Type::AnyCompatibleArray => (5078, -1),
+        Type::Internal(of) => (number_of_name(of.name()).unwrap_or_default(), -1),
         Type::Reg(Reg::Class) => (2205, -1),
         Type::Reg(Reg::Type) => (2206, -1),
         Type::Reg(Reg::Proc) => (24, -1),
@@ -238,6 +241,7 @@ pub(super) fn placed(number: i64) -> (bool, &'static str) {
         8 => (true, "d"),
         4 => (true, "i"),
         64 | 16 if number == 19 || number == 2950 => (false, "c"),
+        12 if number == 1033 => (false, "i"),
         12 | 16 => (false, "d"),
         _ => (false, "i"),
     }

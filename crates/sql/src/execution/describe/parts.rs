@@ -40,6 +40,7 @@ pub(super) fn kind_of(ty: &Type, held: DataType) -> Kind {
         | Type::MacAddr
         | Type::Money
         | Type::MacAddr8
+        | Type::Internal(_)
         | Type::Range(_)
         | Type::Multirange(_) => (DataType::Utf8View, Some(ty.base().to_string())),
         // Their values are held as texts are.
