@@ -9,9 +9,9 @@ use freestone_storage::{OpenMode, Role, RoleId, Store};
 use parking_lot::Mutex;
 
 use crate::advisory_locks::AdvisoryLocks;
-use crate::engine::template;
 use crate::error::Result;
 use crate::memory::Broker;
+use crate::planner::template;
 use crate::plans::KnownPlans;
 use crate::rights::Login;
 use crate::statement::KnownTexts;

@@ -52,6 +52,7 @@ mod outcome;
 mod parameter;
 mod partition;
 mod permissions;
+mod planner;
 mod plans;
 mod progress;
 mod relations;

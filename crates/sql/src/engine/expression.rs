@@ -91,7 +91,7 @@ impl Scope<'_> {
         self.own(expr).or_else(|| self.foreign(expr))
     }
 
-    pub(super) fn column(&self, column: &Column) -> Option<usize> {
+    pub(crate) fn column(&self, column: &Column) -> Option<usize> {
         match self.columns {
             Columns::Schema(schema, places) => {
                 let index = schema.maybe_index_of_column(column)?;

@@ -1,220 +1,39 @@
-//! The bulk engine in DataFusion's plans.
+//! Plans of the bulk engine, and their place in DataFusion's plans.
 //!
-//! Of an optimised logical plan every largest part that our operators can do becomes one
-//! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
-//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `sort` orders, limits
-//! and unions, `window` windows; `sampled` says how many rows conditions leave, `shared` what is
-//! computed once for several places, `order` decides in which order tables are joined, and `tree`
-//! makes the plan of that.
-//! `SET freestone.engine = 'datafusion'` turns all of it off.
+//! `converted` has a plan while it is built, with estimates; `expression` turns expressions into
+//! ours, `aggregate`, `join`, `sort` and `window` build operators; `sampled` says how many rows
+//! conditions leave, `order` decides in which order tables are joined, and `tree` makes the plan
+//! of that. `early` aggregates below joins. `node` puts a plan into one of DataFusion's as a leaf,
+//! and runs it; `yielding` lets other statements run.
+//!
+//! The module does not know which plans there are to build: `lower` builds them of bound
+//! statements, and `planner` of parts of DataFusion's plans.
 
 mod aggregate;
-mod barrier;
-mod convert;
+mod converted;
 mod early;
 mod explain;
 mod expression;
 mod join;
 mod node;
 mod order;
-mod padded;
 mod pass;
 mod ranges;
 mod sampled;
-mod setup;
-mod shared;
 mod sort;
 mod tree;
 mod window;
 mod yielding;
 
-use std::sync::Arc;
-
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::error::Result as DfResult;
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
-use datafusion::physical_plan::ExecutionPlan;
-
-use self::convert::Converter;
-use self::shared::Repeated;
-use crate::barrier::under;
-use crate::interrupt::Requests;
-use crate::lower::bulk_window;
-use crate::options::OwnOptions;
-
 pub(crate) use aggregate::{aggregated, grouped, of_cluster};
-pub(crate) use convert::{Converted, filtered, projected, table};
+pub(crate) use converted::{Converted, filtered, places, projected, table};
 pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::INDENT;
 pub(crate) use expression::{Columns, Found, Scope};
 pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
-pub(crate) use node::{PipelineNode, Planner, pipelines, stream};
+pub(crate) use node::{PipelineNode, pipelines, planned, stream};
 pub(crate) use order::ordered;
-pub(crate) use padded::HideConstants;
-pub(crate) use setup::{limited, template};
+pub(crate) use pass::{Pass, over};
 pub(crate) use sort::{cut, united};
 pub(crate) use window::windowed;
 pub(crate) use yielding::{Yield, stream as yielding, watching};
-
-/// The physical plan of a logical one.
-///
-/// # Errors
-/// Those of the rules and of planning.
-pub(crate) async fn planned(
-    plan: LogicalPlan,
-    state: &SessionState,
-) -> DfResult<Arc<dyn ExecutionPlan>> {
-    // Our operators need none of the rules for DataFusion's.
-    if PipelineNode::of(&plan).is_some() {
-        return state
-            .query_planner()
-            .create_physical_plan(&plan, state)
-            .await;
-    }
-    // Rules walk plans and expressions, which may be deep, by recursion.
-    let optimized = || {
-        let deep = freestone_frontend::stack::left() < SMALL || is_deep(&plan);
-        let work = || replaced(crate::lower::optimize(plan, state)?, state);
-        match deep {
-            true => freestone_frontend::stack::on_great_stack(work),
-            false => work(),
-        }
-    };
-    let plan = match state.config().get_extension::<Requests>() {
-        Some(requests) => requests.planning(optimized)?,
-        None => optimized()?,
-    };
-    let planner = state.query_planner();
-    match planner.create_physical_plan(&plan, state).await {
-        Err(error) if error.to_string().contains(ORDER_LOST) => {
-            let rules = state.physical_optimizers().iter();
-            let rules = rules.filter(|rule| rule.name() != CHECK).cloned();
-            let mut one = SessionStateBuilder::new_from_existing(state.clone())
-                .with_physical_optimizer_rules(rules.collect())
-                .build();
-            one.config_mut().options_mut().execution.target_partitions = 1;
-            planner.create_physical_plan(&plan, &one).await
-        }
-        planned => planned,
-    }
-}
-
-/// The error of DataFusion's check of its own plans where it has lost what made an order hold,
-/// such as a constant, or does not know it, such as that of a comparison of CASE. Rows of one
-/// stream need no order to be merged, and operators that need one have a sort below them.
-const ORDER_LOST: &str = "does not satisfy order requirements";
-/// The name of that check.
-const CHECK: &str = "SanityCheckPlan";
-
-/// Levels of plans and expressions that rules walk over on a small stack.
-const FLAT: usize = 60;
-/// Bytes of a small stack.
-const SMALL: usize = if cfg!(debug_assertions) {
-    16 << 20
-} else {
-    1 << 20
-};
-
-/// Whether a plan, or an expression in it, is deep; counted without recursion.
-fn is_deep(plan: &LogicalPlan) -> bool {
-    let mut plans = vec![(plan, 0_usize)];
-    while let Some((plan, level)) = plans.pop() {
-        let mut deep = level > FLAT;
-        let walked = plan.apply_expressions(|expr| {
-            deep |= is_deep_expression(expr);
-            Ok(match deep {
-                true => TreeNodeRecursion::Stop,
-                false => TreeNodeRecursion::Continue,
-            })
-        });
-        if deep || walked.is_err() {
-            return true;
-        }
-        let inputs = plan.inputs().into_iter();
-        plans.extend(inputs.map(|input| (input, level + 1)));
-    }
-    false
-}
-
-fn is_deep_expression(expr: &Expr) -> bool {
-    let mut open = vec![(expr, 0_usize)];
-    while let Some((expr, level)) = open.pop() {
-        if level > FLAT {
-            return true;
-        }
-        let walked = expr.apply_children(|child| {
-            open.push((child, level + 1));
-            Ok(TreeNodeRecursion::Continue)
-        });
-        if walked.is_err() {
-            return true;
-        }
-    }
-    false
-}
-
-/// The plan with its parts that our operators can do replaced by nodes of theirs.
-fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
-    let own = state.config_options().extensions.get::<OwnOptions>();
-    if own.is_some_and(|own| own.engine == "datafusion") {
-        return Ok(plan);
-    }
-    let weighs = plan.exists(|node| Ok(matches!(node, LogicalPlan::Join(_))))?;
-    let converter = Converter {
-        requests: state.config().get_extension().unwrap_or_default(),
-        weighs,
-        repeated: Repeated::of(&plan)?,
-    };
-    let mut root = true;
-    let plan = plan.transform_down_with_subqueries(|plan| {
-        let is_root = std::mem::take(&mut root);
-        if !is_worthwhile(&plan) {
-            return Ok(Transformed::no(plan));
-        }
-        // Above an order of ours, DataFusion's plans would not know that there is one.
-        let ours = converter.plan(&plan);
-        let Some(ours) = ours.filter(|ours| is_root || !ours.is_ordered()) else {
-            return Ok(Transformed::no(plan));
-        };
-        let node = PipelineNode::new(
-            ours,
-            Arc::clone(plan.schema()),
-            Arc::clone(&converter.requests),
-        );
-        let node = LogicalPlan::Extension(Extension {
-            node: Arc::new(node),
-        });
-        Ok(Transformed::new(node, true, TreeNodeRecursion::Jump))
-    })?;
-    Ok(plan.data)
-}
-
-/// Whether a node is one that a part of ours may begin with.
-fn is_worthwhile(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) => true,
-        other if bulk_window(other).is_some() => true,
-        LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
-        LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
-        LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),
-        // The first rows of a scan DataFusion finds in blocks that are sorted or have an index.
-        LogicalPlan::Sort(sort) => {
-            is_worthwhile(&sort.input) || sort.fetch.is_none() && is_scan(&sort.input)
-        }
-        LogicalPlan::Limit(limit) => is_worthwhile(&limit.input),
-        LogicalPlan::Union(union) => union.inputs.iter().any(|input| is_worthwhile(input)),
-        other => under(other).is_some_and(is_worthwhile),
-    }
-}
-
-/// Whether a plan reads one table.
-fn is_scan(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::TableScan(_) => true,
-        LogicalPlan::Projection(projection) => is_scan(&projection.input),
-        LogicalPlan::Filter(filter) => is_scan(&filter.input),
-        LogicalPlan::SubqueryAlias(alias) => is_scan(&alias.input),
-        _ => false,
-    }
-}

@@ -7,19 +7,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use async_trait::async_trait;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::Session;
 use datafusion::common::DFSchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::context::QueryPlanner;
+use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{
-    Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
-};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions,
@@ -28,18 +23,15 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
 };
-use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
 
-use super::barrier::Barriers;
-use super::convert::places;
+use super::converted::places;
 use super::expression::{Columns, Scope};
 use crate::error::{Error, panicked};
 use crate::interrupt::Requests;
-use crate::lower::Operators;
 use crate::memory::Broker;
 use crate::progress::Progress;
 
@@ -104,7 +96,8 @@ impl PipelineNode {
         &self.plan
     }
 
-    fn exec(&self) -> Arc<dyn ExecutionPlan> {
+    /// The node of a physical plan that runs it.
+    pub(crate) fn exec(&self) -> Arc<dyn ExecutionPlan> {
         let schema: SchemaRef = Arc::clone(self.schema.inner());
         Arc::new(PipelineExec {
             plan: Arc::clone(&self.plan),
@@ -165,53 +158,21 @@ impl UserDefinedLogicalNodeCore for PipelineNode {
     }
 }
 
-/// DataFusion's planner, which knows our nodes.
-#[derive(Debug)]
-pub(crate) struct Planner;
-
-#[async_trait]
-impl QueryPlanner for Planner {
-    async fn create_physical_plan(
-        &self,
-        plan: &LogicalPlan,
-        session: &dyn Session,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        // What is ours from the top on needs none of the rules for DataFusion's operators.
-        if let Some(node) = PipelineNode::of(plan) {
-            return Ok(node.exec());
-        }
-        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![
-            Arc::new(Pipelines),
-            Arc::new(Barriers),
-            Arc::new(Operators),
-        ]);
-        planner.create_physical_plan(plan, session).await
-    }
+/// The physical plan of a logical one, by the planner that the session has.
+///
+/// # Errors
+/// Those of the planner.
+pub(crate) async fn planned(
+    plan: &LogicalPlan,
+    state: &SessionState,
+) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let planner = state.query_planner();
+    planner.create_physical_plan(plan, state).await
 }
-
-struct Pipelines;
 
 /// The plan of our operators in a node of a physical plan, if it is theirs.
 pub(crate) fn pipelines(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<Plan>> {
     Some(&plan.downcast_ref::<PipelineExec>()?.plan)
-}
-
-#[async_trait]
-impl ExtensionPlanner for Pipelines {
-    async fn plan_extension(
-        &self,
-        _: &dyn PhysicalPlanner,
-        node: &dyn UserDefinedLogicalNode,
-        _: &[&LogicalPlan],
-        _: &[Arc<dyn ExecutionPlan>],
-        _: &dyn Session,
-        _: &PhysicalPlanningContext,
-    ) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(node) = node.as_any().downcast_ref::<PipelineNode>() else {
-            return Ok(None);
-        };
-        Ok(Some(node.exec()))
-    }
 }
 
 /// The part of a physical plan that our operators do.

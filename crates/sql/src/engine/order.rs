@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 
-use super::convert::Converted;
+use super::converted::Converted;
 use super::join::{Cluster, Columns};
 use super::tree::{Builder, equal, is_repeated};
 

@@ -1,24 +1,10 @@
 //! Windows as the bulk engine's.
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::LogicalPlan;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Windowing};
 
-use super::convert::{Converted, Converter, types_of};
-
-impl Converter {
-    /// The rows of `input` with the results of calls, as the columns of `plan`.
-    pub(super) fn window(
-        &self,
-        windowing: &Windowing,
-        input: &LogicalPlan,
-        plan: &LogicalPlan,
-    ) -> Option<Converted> {
-        let input = self.convert(input)?;
-        Some(windowed(input, windowing.clone(), types_of(plan)))
-    }
-}
+use super::converted::Converted;
 
 /// The rows of `input` with the results of calls, as columns of some types.
 pub(crate) fn windowed(input: Converted, windowing: Windowing, types: Vec<DataType>) -> Converted {

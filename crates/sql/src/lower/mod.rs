@@ -56,8 +56,6 @@ mod shown;
 mod sorting;
 mod stored;
 mod subquery;
-#[cfg(test)]
-mod tests;
 mod windows;
 
 use std::cell::{Cell, RefCell};

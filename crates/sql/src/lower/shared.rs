@@ -422,7 +422,7 @@ impl TableProvider for SharedTable {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let state = state.as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal("a session without a state"))?;
-        let plan = || planned(self.plan.clone(), state);
+        let plan = || planned(&self.plan, state);
         let physical = self.physical.get_or_try_init(plan).await?;
         let read = Read::Shared {
             name: self.name.clone(),

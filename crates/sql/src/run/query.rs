@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// As [`Run::physical`], of a plan that may read a materialized view without rows, too.
     pub(super) async fn physical_of_any(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(crate::engine::planned(plan.plan.clone(), self.state()).await?)
+        Ok(crate::engine::planned(&plan.plan, self.state()).await?)
     }
 }
 

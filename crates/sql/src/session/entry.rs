@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Session;
-use crate::engine::limited;
 use crate::error::{Error, Result};
+use crate::planner::limited;
 use crate::plans::PlannedFor;
 use crate::rights::{Identity, Login};
 use crate::settings::{ClientSettings, of_all};

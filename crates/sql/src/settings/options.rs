@@ -221,7 +221,7 @@ fn same_word(a: &str, b: &str) -> bool {
 }
 
 fn default_of(option: &str) -> Option<String> {
-    let fresh = crate::engine::template(None);
+    let fresh = crate::planner::template(None);
     entries(&fresh)
         .into_iter()
         .find(|entry| entry.key == option)?

@@ -280,7 +280,7 @@ impl Work {
         });
         node.around.fold().plan(&mut plan);
         let lowered = lowered_within(&plan, &node.around, node.tables.clone())?;
-        let physical = Box::pin(planned(lowered.plan, &self.run.state)).await?;
+        let physical = Box::pin(planned(&lowered.plan, &self.run.state)).await?;
         let mut stream = execute_stream(physical, Arc::clone(&self.run.context))?;
         let schema = self.given_schema();
         let decides = matches!(

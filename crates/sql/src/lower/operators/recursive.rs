@@ -124,7 +124,7 @@ impl Work {
                 Some(step) => Arc::clone(step),
                 None => {
                     let plan = self.node.step.clone();
-                    let step = Box::pin(planned(plan, &self.run.state)).await?;
+                    let step = Box::pin(planned(&plan, &self.run.state)).await?;
                     self.step = Some(Arc::clone(&step));
                     step
                 }

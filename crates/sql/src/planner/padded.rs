@@ -28,11 +28,11 @@ use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMer
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-use super::pass::{Pass, over};
+use crate::engine::{Pass, over};
 
 /// Hides constants below outer joins and unions. It comes before rules that use orders.
 #[derive(Debug)]
-pub(crate) struct HideConstants;
+pub(super) struct HideConstants;
 
 impl PhysicalOptimizerRule for HideConstants {
     fn optimize(

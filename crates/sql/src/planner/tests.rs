@@ -20,9 +20,10 @@ use freestone_frontend::plan::{Column, Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
 
-use super::{Handle, Surroundings, lowered, lowered_within};
+use super::template;
 use crate::engine::planned;
 use crate::error::{Error, Result};
+use crate::lower::{Handle, Surroundings, lowered, rewritten};
 use crate::memory::Broker;
 
 /// Tables in memory, and what runs over them.
@@ -77,7 +78,7 @@ impl World {
         Self {
             tables: RefCell::default(),
             session: Arc::new(Session::default()),
-            state: crate::engine::template(Some(memory)),
+            state: template(Some(memory)),
         }
     }
 
@@ -165,17 +166,17 @@ impl World {
         (0..rows).map(row).collect()
     }
 
-    async fn ours(&self, plan: &Plan, rewritten: bool) -> Result<Vec<String>> {
+    async fn ours(&self, plan: &Plan, is_rewritten: bool) -> Result<Vec<String>> {
         let around = Surroundings {
             session: Arc::clone(&self.session),
             parameters: Arc::new([]),
             bulk: Some(Arc::default()),
         };
-        let lowered = match rewritten {
-            true => lowered(&super::rewritten(plan, &around), &around)?,
-            false => lowered_within(plan, &around, HashMap::new())?,
+        let lowered = match is_rewritten {
+            true => lowered(&rewritten(plan, &around), &around)?,
+            false => lowered(plan, &around)?,
         };
-        let physical = planned(lowered.plan, &self.state).await?;
+        let physical = planned(&lowered.plan, &self.state).await?;
         let batches = collect(physical, self.state.task_ctx()).await?;
         let mut rows = Vec::new();
         for batch in batches {

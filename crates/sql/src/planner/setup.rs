@@ -7,7 +7,8 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
-use super::{HideConstants, Planner, Yield};
+use super::{HideConstants, Planner};
+use crate::engine::Yield;
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::options::OwnOptions;

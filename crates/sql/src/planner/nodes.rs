@@ -1,4 +1,4 @@
-//! The barrier in physical plans: without it, DataFusion's filters would be made one there.
+//! Our nodes of logical plans as nodes of physical plans.
 
 use std::sync::Arc;
 
@@ -10,11 +10,32 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 
-use super::pass::{Pass, over};
 use crate::barrier::BarrierNode;
+use crate::engine::{Pass, PipelineNode, over};
 use crate::error::Error;
 
-/// Plans barriers.
+/// Plans parts that the bulk engine does.
+pub(super) struct Pipelines;
+
+#[async_trait]
+impl ExtensionPlanner for Pipelines {
+    async fn plan_extension(
+        &self,
+        _: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _: &[&LogicalPlan],
+        _: &[Arc<dyn ExecutionPlan>],
+        _: &dyn Session,
+        _: &PhysicalPlanningContext,
+    ) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(node) = node.as_any().downcast_ref::<PipelineNode>() else {
+            return Ok(None);
+        };
+        Ok(Some(node.exec()))
+    }
+}
+
+/// Plans barriers: without them, DataFusion would make one filter of those on both sides.
 pub(super) struct Barriers;
 
 #[async_trait]

@@ -1,31 +1,13 @@
-//! DataFusion's logical plans as plans of the bulk engine.
-
-use std::sync::Arc;
+//! Plans of the bulk engine while they are built, with estimates.
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Table};
 use freestone_storage::Predicate;
 
-use super::expression::{Columns, Scope};
 use super::sampled::Sampled;
-use super::shared::Repeated;
 use super::window::narrowed;
-use crate::barrier::under;
-use crate::interrupt::Requests;
-use crate::lower::bulk_window;
 use crate::scan::{StoredTable, selectivity};
-
-/// Turns plans into ours.
-pub(super) struct Converter {
-    pub(super) requests: Arc<Requests>,
-    /// Whether estimates decide anything, as they do for joins.
-    pub(super) weighs: bool,
-    /// What stands in the plan more than once.
-    pub(super) repeated: Repeated,
-}
 
 /// A plan with what is known of its columns, which are those of the logical plan.
 pub(crate) struct Converted {
@@ -52,76 +34,8 @@ impl Converted {
 }
 
 /// The places of as many columns in order.
-pub(super) fn places(columns: usize) -> Vec<usize> {
+pub(crate) fn places(columns: usize) -> Vec<usize> {
     (0..columns).collect()
-}
-
-impl Converter {
-    /// The plan as ours, if our operators can do all of it.
-    pub(super) fn plan(&self, plan: &LogicalPlan) -> Option<Plan> {
-        Some(self.convert(plan)?.plan)
-    }
-
-    pub(super) fn convert(&self, plan: &LogicalPlan) -> Option<Converted> {
-        match plan {
-            LogicalPlan::TableScan(scan) => self.table(scan),
-            LogicalPlan::SubqueryAlias(alias) => self.convert(&alias.input),
-            LogicalPlan::Filter(filter) => {
-                let input = self.convert(&filter.input)?;
-                let places = places(input.plan.types.len());
-                let scope = Scope {
-                    columns: Columns::Schema(filter.input.schema(), &places),
-                    requests: &self.requests,
-                };
-                let condition = scope.expr(&filter.predicate)?;
-                Some(filtered(input, condition))
-            }
-            LogicalPlan::Projection(projection) => {
-                self.projected(&projection.input, &projection.expr, plan)
-            }
-            LogicalPlan::Aggregate(aggregate) => {
-                self.repeated.once(plan, || self.aggregate(aggregate))
-            }
-            LogicalPlan::Join(join) => self.join(join, plan),
-            LogicalPlan::Sort(sort) => self.sort(sort),
-            LogicalPlan::Limit(limit) => self.limit(limit),
-            LogicalPlan::Union(union) => self.union(union),
-            other => match bulk_window(other) {
-                Some((windowing, input)) => self.window(windowing, input, plan),
-                // A condition above stays a step of its own.
-                None => self.convert(under(other)?),
-            },
-        }
-    }
-
-    fn projected(
-        &self,
-        below: &LogicalPlan,
-        exprs: &[Expr],
-        plan: &LogicalPlan,
-    ) -> Option<Converted> {
-        let input = self.convert(below)?;
-        let places = places(input.plan.types.len());
-        let scope = Scope {
-            columns: Columns::Schema(below.schema(), &places),
-            requests: &self.requests,
-        };
-        let expressions = exprs.iter().map(|expr| scope.expr(expr));
-        let expressions = expressions.collect::<Option<Vec<_>>>()?;
-        Some(projected(input, expressions, types_of(plan)))
-    }
-
-    fn table(&self, scan: &TableScan) -> Option<Converted> {
-        if scan.fetch.is_some() {
-            return None;
-        }
-        let provider = source_as_provider(&scan.source).ok()?;
-        let stored = provider.downcast_ref::<StoredTable>()?;
-        let columns = stored.parts().0.schema.columns.len();
-        let projection = scan.projection.clone().unwrap_or_else(|| places(columns));
-        let predicate = stored.predicate_of(&scan.filters)?;
-        table(stored, projection, predicate, self.weighs)
-    }
 }
 
 /// Some columns of the rows of a table for which a predicate is TRUE; `None` if one of them is no
@@ -211,10 +125,4 @@ pub(crate) fn projected(
         plan: Plan::new(node, types, rows),
         distinct,
     }
-}
-
-/// Types of the columns of a logical plan.
-pub(super) fn types_of(plan: &LogicalPlan) -> Vec<DataType> {
-    let fields = plan.schema().fields().iter();
-    fields.map(|field| field.data_type().clone()).collect()
 }

@@ -9,7 +9,7 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::LogicalPlan;
 use freestone_exec::{Node, Plan};
 
-use super::convert::Converted;
+use crate::engine::Converted;
 
 /// More rows are not worth the memory that keeping them takes.
 const ROWS: f64 = 4_194_304.0;
