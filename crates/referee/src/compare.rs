@@ -183,13 +183,26 @@ pub fn difference(theirs: &Answer, ours: &Answer, how: Strictness) -> Option<Dif
                     _ => cell.clone(),
                 }
             };
-            cells.map(key).collect::<Vec<_>>()
+            let keys = cells.map(key).collect::<Vec<_>>();
+            // Of numbers whose first digits are the same the lesser comes first.
+            let cells = row.iter().flatten();
+            let numbers = cells.map(|text| text.parse().map_or(0, ordered_bits));
+            (keys, numbers.collect::<Vec<_>>())
         });
     }
     match (equal(&sorted[0], &sorted[1]), how.ordered) {
         (true, false) => None,
         (true, true) => Some(Difference::Order),
         (false, _) => Some(Difference::Rows),
+    }
+}
+
+/// A whole number for a float, in the order of floats.
+fn ordered_bits(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    match bits < 0 {
+        true => i64::MIN.wrapping_sub(bits),
+        false => bits,
     }
 }
 
@@ -323,11 +336,15 @@ pub fn judged(
     Some((difference, reason))
 }
 
-/// An answer without the blanks in its rows.
+/// An answer without the blanks in its rows, and without the quotes that texts with blanks have in
+/// records and arrays.
 fn without_blanks(answer: &Answer) -> Answer {
     let mut answer = answer.clone();
     let cells = answer.rows.iter_mut().flatten().flatten().flatten();
-    cells.for_each(|cell| cell.retain(|c| c != ' '));
+    for cell in cells {
+        let quoted = cell.starts_with(['(', '{']);
+        cell.retain(|c| c != ' ' && !(quoted && c == '"'));
+    }
     answer
 }
 
@@ -664,6 +681,40 @@ mod tests {
         assert_eq!(other, Some(Difference::Rows));
         let fewer = difference(&a, &answer("text", &["a", "b"]), strict(false));
         assert_eq!(fewer, Some(Difference::Rows));
+    }
+
+    #[test]
+    fn blanks_of_char_are_those_of_its_values_alone() {
+        let reason = |statement, [theirs, ours]: [&str; 2]| {
+            let [theirs, ours] = [theirs, ours].map(|cell| answer("text", &[cell]));
+            let judged = judged(statement, false, &theirs, &ours, strict(false));
+            judged.map(|(_, reason)| reason.is_some())
+        };
+        let statement = "SELECT ROW('a '::bpchar)::text";
+        assert_eq!(reason(statement, ["(\"a   \")", "(a)"]), Some(true));
+        assert_eq!(reason(statement, ["(\"a   \")", "(b)"]), Some(false));
+        assert_eq!(reason(statement, ["\"a\"", "a"]), Some(false));
+        assert_eq!(
+            reason("SELECT ROW('a ')::text", ["(\"a \")", "(a)"]),
+            Some(false)
+        );
+    }
+
+    #[test]
+    fn rows_that_differ_in_late_digits_alone_are_told_apart() {
+        let rows = |cells: [&str; 2]| answer("text", &cells);
+        let (near, far) = ("100.001555555", "100.0015555555");
+        let how = Strictness {
+            by_value: true,
+            ..strict(false)
+        };
+        assert_eq!(
+            difference(&rows([near, far]), &rows([far, near]), how),
+            None
+        );
+        let other = difference(&rows([near, near]), &rows([far, near]), how);
+        assert_eq!(other, Some(Difference::Rows));
+        assert!(ordered_bits(-2.0) < ordered_bits(-1.0) && ordered_bits(-1.0) < ordered_bits(0.5));
     }
 
     #[test]
