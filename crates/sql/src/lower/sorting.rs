@@ -13,7 +13,7 @@ use freestone_frontend::types::Type;
 use super::expression::exact;
 use super::operator::{Key, over};
 use super::operators::rows::{Bounds, Counted, Cut, First, Most, share_of};
-use super::subquery::has_subquery;
+use super::subquery::is_of_running;
 use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
 
@@ -103,7 +103,7 @@ impl Lowering {
         ties: Option<&[SortKey]>,
         percent: bool,
     ) -> Result<LogicalPlan> {
-        if limit.into_iter().chain(offset).any(has_subquery) {
+        if limit.into_iter().chain(offset).any(is_of_running) {
             return self.computed_limit(input, (limit, offset), ties, percent);
         }
         let skip = match offset {
@@ -165,7 +165,7 @@ impl Lowering {
         self.cut(input, bounds, ties, None)
     }
 
-    /// A limit with sub-queries: its numbers are the only row of a second input.
+    /// A limit that is known when it runs: its numbers are the only row of a second input.
     fn computed_limit(
         &self,
         input: &Plan,

@@ -213,6 +213,12 @@ fn in_limits_only(plan: &Plan) -> bool {
     }
 }
 
-pub(super) fn has_subquery(expr: &Bound) -> bool {
+/// Whether a number of rows is known only when the statement runs: it is that of a sub-query or of
+/// a function such as `nextval`, which is called once.
+pub(super) fn is_of_running(expr: &Bound) -> bool {
+    has_subquery(expr) || expr.is_volatile()
+}
+
+fn has_subquery(expr: &Bound) -> bool {
     expr.any(&mut |expr| matches!(expr.kind, ExprKind::Subquery(_)))
 }

@@ -635,3 +635,31 @@ fn discard_forgets_numbers_that_were_taken() {
     assert_eq!(sql.state("SELECT lastval()"), "55000");
     assert_eq!(sql.one("SELECT nextval('s')"), "2");
 }
+
+#[test]
+fn a_limit_takes_a_number_when_it_runs_and_once() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (i INT); INSERT INTO t SELECT generate_series(1, 9); \
+         CREATE SEQUENCE s START 3",
+    );
+    for query in [
+        "SELECT i FROM t ORDER BY i LIMIT nextval('s')",
+        "SELECT i FROM t LIMIT nextval('s')",
+        "SELECT i + 1 FROM t ORDER BY i OFFSET nextval('s')",
+        "SELECT i FROM t ORDER BY i FETCH FIRST (nextval('s')) ROWS WITH TIES",
+    ] {
+        sql.run("ALTER SEQUENCE s RESTART");
+        let prepared = sql.session.prepare(query).unwrap();
+        sql.told(&prepared).unwrap();
+        sql.run(&format!("EXPLAIN {query}"));
+        let rows = sql.rows(query);
+        let wanted = if query.contains("OFFSET") { 6 } else { 3 };
+        assert_eq!(rows.len(), wanted, "{query}");
+        assert_eq!(
+            sql.one("SELECT last_value, is_called FROM s"),
+            "3|true",
+            "{query}"
+        );
+    }
+}

@@ -7,6 +7,7 @@ use freestone_frontend::plan::{Plan, SetKind, SortKey};
 use super::super::canonical;
 use super::super::expression::exact;
 use super::super::sorting::is_sorted;
+use super::super::subquery::is_of_running;
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{cut, united};
 use crate::error::Result;
@@ -66,6 +67,9 @@ impl Bulk<'_> {
         else {
             return Ok(None);
         };
+        if limit.iter().chain(offset).any(is_of_running) {
+            return Ok(None);
+        }
         let number = |value: &Option<_>, sqlstate, word| match value {
             Some(value) => self.lowering.rows(value, sqlstate, word),
             None => Ok(None),
