@@ -522,3 +522,47 @@ fn tables_and_views_move_between_schemas() {
     sql.run("ALTER TABLE t RESET (fillfactor, autovacuum_enabled)");
     assert_eq!(sql.state("ALTER TABLE t RESET (layout)"), "0A000");
 }
+
+#[test]
+fn show_create_gives_statements_that_make_the_same() {
+    let sql = Sql::new();
+    sql.run(
+        r#"CREATE SCHEMA s;
+           CREATE TABLE parent (a INT, b INT, PRIMARY KEY (a, b));
+           CREATE TABLE s."Odd name" (
+               id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+               a INT NOT NULL DEFAULT 7 CHECK (a > 0), b INT,
+               "Sum" INT GENERATED ALWAYS AS (a + 1) STORED,
+               t VARCHAR(5) DEFAULT 'it''s', m NUMERIC(8, 2)[], z TIMESTAMP(3) WITH TIME ZONE,
+               UNIQUE (a, t),
+               FOREIGN KEY (a, b) REFERENCES parent ON DELETE CASCADE DEFERRABLE);
+           CREATE INDEX by_text ON s."Odd name" (lower(t)) WHERE a > 3;
+           CREATE VIEW seen AS SELECT id, t FROM s."Odd name" WHERE a > 1;
+           CREATE TABLE parts (a INT) PARTITION BY RANGE (a)"#,
+    );
+    for (show, drop) in [
+        ("SHOW CREATE TABLE parent", "DROP TABLE parent CASCADE"),
+        (
+            r#"SHOW CREATE TABLE s."Odd name""#,
+            r#"DROP TABLE s."Odd name" CASCADE"#,
+        ),
+        ("SHOW CREATE TABLE parts", "DROP TABLE parts"),
+    ] {
+        let text = sql.one(show);
+        let (_, statement) = text.split_once('|').unwrap();
+        sql.run(drop);
+        if show.contains("Odd") {
+            sql.run("DROP TABLE parent; CREATE TABLE parent (a INT, b INT, PRIMARY KEY (a, b))");
+        }
+        sql.run(statement);
+        assert_eq!(sql.one(show), text);
+    }
+    sql.run(r#"CREATE VIEW seen AS SELECT id, t FROM s."Odd name" WHERE a > 1"#);
+    let text = sql.one("SHOW CREATE VIEW public.seen");
+    sql.run(&format!(
+        "DROP VIEW seen; {}",
+        text.split_once('|').unwrap().1
+    ));
+    assert_eq!(sql.one("SHOW CREATE VIEW seen"), text);
+    assert_eq!(sql.state("SHOW CREATE TABLE missing"), "42P01");
+}
