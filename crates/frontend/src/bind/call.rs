@@ -6,12 +6,14 @@ use std::sync::Arc;
 use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr,
     FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
-    NullTreatment, ObjectName, OrderByExpr,
+    NullTreatment, ObjectName, OrderByExpr, WindowType,
 };
 
 use super::created::SqlAggregate;
 use super::function::{Called, RowName, row_type};
+use super::query::expression_reads_cte;
 use super::scope::{Clause, near};
+use super::window::check_frame;
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
@@ -22,7 +24,7 @@ use crate::functions::{
     resolve_operator,
 };
 use crate::plan::{
-    AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
+    AggregateCall, Column, ColumnId, CteId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
     TableCall,
 };
 use crate::types::{Category, Reg, Type};
@@ -1008,6 +1010,7 @@ impl Binder<'_> {
         let order = call.order.iter().map(|key| &key.expr);
         let parts = call.arguments.iter().chain(&call.filter).chain(order);
         let level = self.level_of(parts.clone(), unused)?;
+        self.check_ctes(level, parts.clone())?;
         self.check_placed("aggregate functions", level, parts.chain(&call.direct))?;
         if !call.direct.is_empty() && self.level_of(call.direct.iter(), self.unused.len())? > level
         {
@@ -1038,6 +1041,24 @@ impl Binder<'_> {
         let reference = column.reference();
         self.scopes[level].aggregates.push((column, call));
         Ok(reference)
+    }
+
+    /// Refuses an aggregate over the rows of an outer query that reads an expression of a query
+    /// within it.
+    fn check_ctes<'e>(
+        &self,
+        level: usize,
+        mut parts: impl Iterator<Item = &'e Expr>,
+    ) -> Result<()> {
+        let nested = self.named.iter().filter(|cte| cte.depth > level);
+        let nested: Vec<CteId> = nested.map(|cte| cte.id).collect();
+        let is_nested = |id| nested.contains(&id);
+        if nested.is_empty() || !parts.any(|part| expression_reads_cte(part, &is_nested)) {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            "outer-level aggregate cannot use a nested CTE",
+        ))
     }
 
     fn aggregate_call(
@@ -1439,7 +1460,7 @@ impl Binder<'_> {
         written: &Written<'_>,
         filter: Option<&Ast>,
         within_group: &[OrderByExpr],
-        over: &sqlparser::ast::WindowType,
+        over: &WindowType,
     ) -> Result<Expr> {
         let clause = self.scope()?.clause;
         if !matches!(clause, Clause::List | Clause::Qualify) {
@@ -1483,9 +1504,12 @@ impl Binder<'_> {
         written: &Written<'_>,
         filter: Option<&Ast>,
         within_group: &[OrderByExpr],
-        over: &sqlparser::ast::WindowType,
+        over: &WindowType,
     ) -> Result<crate::plan::WindowCall> {
         use crate::plan::{WindowCall, WindowKind};
+        if let WindowType::WindowSpec(spec) = over {
+            check_frame(spec)?;
+        }
         if !within_group.is_empty() {
             let call = self.aggregate_call(name, written, filter, within_group)?;
             return Err(Error::unsupported(format!(
@@ -1493,7 +1517,6 @@ impl Binder<'_> {
                 call.function.name
             )));
         }
-        let window = self.in_clause(Clause::Window, |binder| binder.window(over))?;
         let windows = catalogue().windows(name);
         let aggregates = catalogue().aggregates(name);
         let resolved = match windows.is_empty() {
@@ -1542,6 +1565,7 @@ impl Binder<'_> {
                     format!("{name} takes no RESPECT/IGNORE NULLS"),
                 ));
             }
+            let window = self.window(over)?;
             return Ok(WindowCall {
                 kind: WindowKind::Function(resolved.function),
                 arguments: converted,
@@ -1582,6 +1606,7 @@ impl Binder<'_> {
             ));
         }
         let call = self.aggregate_call(name, written, filter, &[])?;
+        let window = self.window(over)?;
         Ok(WindowCall {
             kind: WindowKind::Aggregate(call.function),
             arguments: call.arguments,

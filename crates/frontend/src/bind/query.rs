@@ -512,6 +512,7 @@ impl Binder<'_> {
                 columns,
                 recursing: false,
                 hidden: 0,
+                depth: self.scopes.len(),
             });
             bound.push(Cte {
                 id,
@@ -719,6 +720,7 @@ impl Binder<'_> {
             columns: seen,
             recursing: true,
             hidden: given.len() - own.len(),
+            depth: self.scopes.len(),
         });
         let step = match marks.is_empty() {
             true => self.body(right),
@@ -1078,6 +1080,28 @@ fn check_recursion(step: &Plan, id: CteId, name: &str) -> Result<()> {
     step.inputs()
         .into_iter()
         .try_for_each(|input| check_recursion(input, id, name))
+}
+
+/// Whether a plan reads one of some expressions, in a sub-query or not.
+pub(super) fn reads_cte(plan: &Plan, wanted: &dyn Fn(CteId) -> bool) -> bool {
+    let own = match plan {
+        Plan::CteScan { id, .. } | Plan::Recursion { id, .. } => wanted(*id),
+        _ => false,
+    };
+    let inside = |expr: &&Expr| expression_reads_cte(expr, wanted);
+    own || plan.expressions().iter().any(inside)
+        || plan
+            .inputs()
+            .into_iter()
+            .any(|input| reads_cte(input, wanted))
+}
+
+/// Whether a sub-query of an expression reads one of some common table expressions.
+pub(super) fn expression_reads_cte(expr: &Expr, wanted: &dyn Fn(CteId) -> bool) -> bool {
+    expr.any(&mut |expr| match &expr.kind {
+        ExprKind::Subquery(subquery) => reads_cte(&subquery.plan, wanted),
+        _ => false,
+    })
 }
 
 fn recursions(plan: &Plan, id: CteId) -> usize {

@@ -167,6 +167,9 @@ pub(super) struct Scope {
     pub(super) nested: bool,
     /// Windows by name.
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
+    /// Faults of windows, which are told after all others of the query; `None` if they are told at
+    /// once.
+    pub(super) window_faults: Option<Vec<Error>>,
     /// Columns that forms such as COLUMNS stand for.
     pub(super) picked: Vec<ScopeColumn>,
     /// Sub-queries that stand in GROUP BY, and their values once they are bound: those that are
@@ -188,6 +191,7 @@ impl Scope {
             parameters: false,
             nested: false,
             named_windows: Vec::new(),
+            window_faults: None,
             picked: Vec::new(),
             of_keys: Vec::new(),
         }
@@ -320,6 +324,8 @@ pub(super) struct NamedCte {
     pub(super) recursing: bool,
     /// Columns at the end that `*` does not give.
     pub(super) hidden: usize,
+    /// The number of scopes around the query that has it.
+    pub(super) depth: usize,
 }
 
 impl Binder<'_> {

@@ -174,6 +174,7 @@ impl Binder<'_> {
         }
         self.scope()?.of_keys = shared;
         self.scope()?.clause = Clause::List;
+        self.scope()?.window_faults = Some(Vec::new());
         let mut window_keys = self.name_windows(body.named_window)?;
         let mut read = HashSet::new();
         window_keys.iter().for_each(|key| key.read(&mut read));
@@ -240,6 +241,16 @@ impl Binder<'_> {
                 self.check_equality(&item.expr.ty)?;
             }
         }
+        if let Some(fault) = self
+            .scope()?
+            .window_faults
+            .take()
+            .into_iter()
+            .flatten()
+            .next()
+        {
+            return Err(fault);
+        }
         let (aggregates, groupings, windows, sets) = {
             let scope = self.scope()?;
             (
@@ -266,6 +277,18 @@ impl Binder<'_> {
         }
         let input: HashSet<ColumnId> = plan.columns().iter().map(|column| column.id).collect();
         if grouped_by || !aggregates.is_empty() || having.is_some() || !groupings.is_empty() {
+            // What is sorted or partitioned by a key as a whole is the key itself, even if that is
+            // a constant, which is not one everywhere else.
+            let is_key = |expr: &mut Expr| {
+                if let Some(key) = groups.keys.iter().find(|key| key.expr == *expr) {
+                    *expr = key.column.reference();
+                }
+            };
+            order.iter_mut().for_each(|key| is_key(&mut key.expr));
+            for (_, call) in &mut windows {
+                call.partition.iter_mut().for_each(&is_key);
+                call.order.iter_mut().for_each(|key| is_key(&mut key.expr));
+            }
             let mut all: Vec<&mut Expr> = items.iter_mut().map(|item| &mut item.expr).collect();
             all.extend(&mut having);
             all.extend(&mut qualify);

@@ -667,6 +667,35 @@ fn refusals_have_postgresqls_words() {
             "0A000 RANGE with offset PRECEDING/FOLLOWING is not supported for column type integer and offset type interval",
         ),
         (
+            "SELECT (WITH c AS (SELECT 1 AS n) SELECT sum((SELECT o.a + n FROM c)) FROM s) FROM s AS o",
+            "0A000 outer-level aggregate cannot use a nested CTE",
+        ),
+        // Of two faults that of a window comes last, but for ends in a wrong order.
+        (
+            "SELECT sum(least(1, 'x'::text)) OVER (ORDER BY missing) FROM s",
+            "42804 LEAST types integer and text cannot be matched",
+        ),
+        (
+            "SELECT sum(a) OVER w FROM s WINDOW w AS (ORDER BY missing) ORDER BY other",
+            "42703 column \"other\" does not exist",
+        ),
+        (
+            "SELECT sum(a) OVER (ORDER BY missing) FROM s WHERE 1",
+            "42804 argument of WHERE must be type boolean, not type integer",
+        ),
+        (
+            "SELECT sum(a) OVER (ORDER BY missing), count(e) OVER (ORDER BY other) FROM s",
+            "42703 column \"missing\" does not exist",
+        ),
+        (
+            "SELECT a, sum(a) OVER (ORDER BY (SELECT missing)) FROM s GROUP BY e",
+            "42703 column \"missing\" does not exist",
+        ),
+        (
+            "SELECT sum(least(1, 'x'::text)) OVER (ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) FROM s",
+            "42P20 frame starting from following row cannot have preceding rows",
+        ),
+        (
             "SELECT ARRAY[1, 'x'::text]",
             "42804 ARRAY types integer and text cannot be matched",
         ),

@@ -40,7 +40,8 @@ impl Binder<'_> {
             }
             let spec = match window {
                 NamedWindowExpr::WindowSpec(spec) => {
-                    let window = self.in_clause(Clause::Window, |binder| binder.window_of(spec))?;
+                    check_frame(spec)?;
+                    let window = self.window_specified(spec)?;
                     keys.extend(window.partition);
                     keys.extend(window.order.into_iter().map(|key| key.expr));
                     spec.clone()
@@ -65,10 +66,30 @@ impl Binder<'_> {
         match over {
             WindowType::NamedWindow(name) => {
                 let spec = self.window_named(&fold(name))?;
-                self.window_of(&spec)
+                self.window_specified(&spec)
             }
-            WindowType::WindowSpec(spec) => self.window_of(spec),
+            WindowType::WindowSpec(spec) => self.window_specified(spec),
         }
+    }
+
+    /// The window of a specification. Of several faults of a query PostgreSQL tells those of
+    /// windows last: here they are noted, and the window is an empty one.
+    fn window_specified(&mut self, spec: &WindowSpec) -> Result<Window> {
+        let depth = self.scopes.len();
+        let window = self.in_clause(Clause::Window, |binder| binder.window_of(spec));
+        let Err(fault) = window else {
+            return window;
+        };
+        let is_here = self.scopes.len() == depth;
+        match &mut self.scope()?.window_faults {
+            Some(faults) if is_here => faults.push(fault),
+            _ => return Err(fault),
+        }
+        Ok(Window {
+            partition: Vec::new(),
+            order: Vec::new(),
+            frame: up_to_peers(),
+        })
     }
 
     fn window_of(&mut self, spec: &WindowSpec) -> Result<Window> {
@@ -126,14 +147,7 @@ impl Binder<'_> {
                 exclude,
                 ..self.frame(frame, &mut order)?
             },
-            None => Frame {
-                units: FrameUnits::Range,
-                start: Bound::Unbounded,
-                end: Bound::Current,
-                exclude: Exclude::NoOthers,
-                start_value: None,
-                end_value: None,
-            },
+            None => up_to_peers(),
         };
         Ok(Window {
             partition,
@@ -154,15 +168,7 @@ impl Binder<'_> {
             WindowFrameUnits::Groups => FrameUnits::Groups,
         };
         let current = WindowFrameBound::CurrentRow;
-        let written_end = end_bound;
         let end_bound = end_bound.as_ref().unwrap_or(&current);
-        if let (WindowFrameBound::Following(Some(_)), None) = (start_bound, &written_end) {
-            return Err(Error::new(
-                "42P20",
-                "frame starting from following row cannot end with current row",
-            ));
-        }
-        check_bounds(start_bound, end_bound)?;
         if units == FrameUnits::Groups && order.is_empty() {
             return Err(Error::new(
                 "42P20",
@@ -362,6 +368,36 @@ impl Binder<'_> {
         let function = at_distance(edge, &operator.function, &operator.returns);
         let value = Expr::call(Arc::new(function), operands, operator.returns);
         Ok(Some(value))
+    }
+}
+
+/// Refuses a frame whose ends are in the wrong order, whatever else is wrong with a window.
+///
+/// # Errors
+/// `42P20`.
+pub(super) fn check_frame(spec: &WindowSpec) -> Result<()> {
+    let Some(frame) = &spec.window_frame else {
+        return Ok(());
+    };
+    match (&frame.start_bound, &frame.end_bound) {
+        (WindowFrameBound::Following(Some(_)), None) => Err(Error::new(
+            "42P20",
+            "frame starting from following row cannot end with current row",
+        )),
+        (start, None) => check_bounds(start, &WindowFrameBound::CurrentRow),
+        (start, Some(end)) => check_bounds(start, end),
+    }
+}
+
+/// The frame that a window has if none is written.
+fn up_to_peers() -> Frame {
+    Frame {
+        units: FrameUnits::Range,
+        start: Bound::Unbounded,
+        end: Bound::Current,
+        exclude: Exclude::NoOthers,
+        start_value: None,
+        end_value: None,
     }
 }
 
