@@ -17,7 +17,7 @@ macro_rules! oids {
 
 oids! {
     UNKNOWN 0 BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
-    OID 26 XID 28 CID 29 OIDVECTOR 30 JSON 114 PG_NODE_TREE 194 ACLITEM 1033 XID8 5069 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
+    OID 26 TID 27 XID 28 CID 29 OIDVECTOR 30 JSON 114 PG_NODE_TREE 194 ACLITEM 1033 XID8 5069 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
     TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 CIDR 650 MACADDR8 774 MONEY 790 MACADDR 829 INET 869 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
     INT4RANGE 3904 NUMRANGE 3906 TSRANGE 3908 TSTZRANGE 3910 DATERANGE 3912 INT8RANGE 3926
@@ -27,7 +27,7 @@ oids! {
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 57] = [
+const ARRAYS: [(Oid, u32, &str); 58] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -68,6 +68,7 @@ const ARRAYS: [(Oid, u32, &str); 57] = [
     (Oid::XID, 1011, "XID[]"),
     (Oid::CID, 1012, "CID[]"),
     (Oid::XID8, 271, "XID8[]"),
+    (Oid::TID, 1010, "TID[]"),
     (Oid::ACLITEM, 1034, "TEXT[]"),
     (Oid::OIDVECTOR, 1013, "TEXT[]"),
     (Oid::NAME, 1003, "TEXT[]"),
@@ -88,7 +89,7 @@ const ARRAYS: [(Oid, u32, &str); 57] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 61] = [
+const NAMES: [(&str, Oid); 62] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -138,6 +139,7 @@ const NAMES: [(&str, Oid); 61] = [
     ("xid", Oid::XID),
     ("cid", Oid::CID),
     ("xid8", Oid::XID8),
+    ("tid", Oid::TID),
     ("aclitem", Oid::ACLITEM),
     ("pg_node_tree", Oid::PG_NODE_TREE),
     ("oidvector", Oid::OIDVECTOR),
@@ -298,7 +300,7 @@ impl Oid {
             oid if oid.is_object() => 4,
             Self::TIMETZ | Self::ACLITEM => 12,
             Self::NAME => 64,
-            Self::MACADDR => 6,
+            Self::MACADDR | Self::TID => 6,
             Self::INT8 | Self::FLOAT8 | Self::TIME | Self::TIMESTAMP | Self::TIMESTAMPTZ => 8,
             Self::MACADDR8 | Self::MONEY | Self::XID8 => 8,
             Self::INTERVAL | Self::UUID => 16,
@@ -367,6 +369,7 @@ impl Oid {
             Self::XID => "XID",
             Self::CID => "CID",
             Self::XID8 => "XID8",
+            Self::TID => "TID",
             Self::INT4RANGE => "INT4RANGE",
             Self::INT8RANGE => "INT8RANGE",
             Self::NUMRANGE => "NUMRANGE",
@@ -450,6 +453,7 @@ mod tests {
             ("xid", 28, 4, -1),
             ("cid[]", 1012, -1, -1),
             ("xid8", 5069, 8, -1),
+            ("tid", 27, 6, -1),
             ("aclitem[]", 1034, -1, -1),
             ("pg_node_tree", 194, -1, -1),
             ("\"char\"[]", 1002, -1, -1),

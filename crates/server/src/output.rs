@@ -14,7 +14,9 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Cells, Error, Inet, Result, Styles, element_type, money, said_type};
+use freestone::{
+    Arrays, Cells, Error, Inet, Result, Styles, element_type, money, read_tid, said_type,
+};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays::{self, Writer};
@@ -297,6 +299,16 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
                 // What is shown can be read.
                 if let Ok(number) = values.value(row).parse() {
                     out.put_u64(number);
+                }
+            })
+        }
+        (DataType::Utf8View, Oid::TID) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                // What is shown can be read.
+                if let Ok(place) = read_tid(values.value(row)) {
+                    let bytes = place.to_be_bytes();
+                    out.extend_from_slice(&bytes[2..]);
                 }
             })
         }

@@ -148,6 +148,16 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
             });
             number.map(|number| Parameter::Text(number.to_string()))
         }
+        Oid::TID => match bytes {
+            [page @ .., a, b] if page.len() == 4 => {
+                let page = page
+                    .iter()
+                    .fold(0_u32, |all, byte| all << 8 | u32::from(*byte));
+                let row = u16::from_be_bytes([*a, *b]);
+                Some(Parameter::Text(format!("({page},{row})")))
+            }
+            _ => None,
+        },
         Oid::MACADDR if bytes.len() != 6 => None,
         Oid::MACADDR8 if bytes.len() != 8 => None,
         Oid::MACADDR | Oid::MACADDR8 => Some(Parameter::Text(mac_shown(bytes))),

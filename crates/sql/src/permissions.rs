@@ -5,19 +5,21 @@
 //! it is asked for here. What is not listed only superusers may do.
 
 mod alter;
+mod asked;
 mod comment;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, CascadeOption, ConflictTarget, CopySource, Delete, Expr, FromTable, Insert,
-    Merge, MergeAction, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
-    TableObject, Truncate, Update, Visit,
+    CascadeOption, ConflictTarget, CopySource, Delete, FromTable, Insert, Merge, MergeAction,
+    ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor, TableObject, Truncate,
+    Update, With,
 };
-use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
+use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::{Catalog, Object, Privileges, TableId};
 
+use self::asked::{Asked, Columns, Reads, assigned, listed, listed_idents};
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
 use crate::relations::may_change;
@@ -41,6 +43,11 @@ impl Rights {
     /// # Errors
     /// `42501`; those of names.
     pub(crate) fn check(&self, catalog: &Catalog, ast: &Ast) -> Result<()> {
+        self.check_within(catalog, ast, None)
+    }
+
+    /// The same of a statement that reads what a WITH has.
+    fn check_within(&self, catalog: &Catalog, ast: &Ast, with: Option<&With>) -> Result<()> {
         let changes = matches!(
             ast,
             Ast::Explain { .. }
@@ -58,14 +65,15 @@ impl Rights {
         }
         match ast {
             Ast::Explain { statement, .. } => self.check(catalog, statement),
-            Ast::Insert(insert) => self.insert(catalog, insert),
-            Ast::Update(update) => self.update(catalog, update),
-            Ast::Delete(delete) => self.delete(catalog, delete),
-            Ast::Merge(merge) => self.merge(catalog, merge),
+            Ast::Insert(insert) => self.insert(catalog, insert, with),
+            Ast::Update(update) => self.update(catalog, update, with),
+            Ast::Delete(delete) => self.delete(catalog, delete, with),
+            Ast::Merge(merge) => self.merge(catalog, merge, with),
             Ast::Truncate(truncate) => self.truncate(catalog, truncate),
             Ast::Copy { source, to, .. } => self.copy(catalog, source, *to),
             Ast::Query(query) if changing_query(ast).is_some() => {
-                parts(query).try_for_each(|part| self.check(catalog, part))
+                let with = query.with.as_ref();
+                parts(query).try_for_each(|part| self.check_within(catalog, part, with))
             }
             // Settings, roles and names say for themselves what they need.
             Ast::Query(_)
@@ -99,114 +107,194 @@ impl Rights {
         &self,
         catalog: &Catalog,
         written: &ObjectName,
-        asked: Privileges,
+        asked: impl Into<Asked>,
     ) -> Result<()> {
-        self.on_relation(catalog, &table_name(written)?, asked)
+        self.on_relation(catalog, &table_name(written)?, &asked.into())
     }
 
-    fn on_relation(&self, catalog: &Catalog, name: &Name, asked: Privileges) -> Result<()> {
+    fn on_relation(&self, catalog: &Catalog, name: &Name, asked: &Asked) -> Result<()> {
         self.use_schema(catalog, &name.schema)?;
+        let all = asked.all();
         match catalog.table(&name.schema, &name.name) {
             Some(table) => {
-                if CHANGES.iter().any(|one| asked.contains(*one)) {
+                if CHANGES.iter().any(|one| all.contains(*one)) {
                     may_change(name, table)?;
                 }
-                self.table(name, table, asked)
+                self.table(name, table, asked.whole)?;
+                let mut columns = asked.columns.iter();
+                columns.try_for_each(|(privilege, columns)| {
+                    let known = table.schema.declared().iter().map(|column| &column.name);
+                    let columns: Vec<String> = match columns {
+                        Columns::All => known.cloned().collect(),
+                        Columns::Named(names) => known
+                            .filter(|known| names.contains(known))
+                            .cloned()
+                            .collect(),
+                    };
+                    self.columns_of_table(name, table, (*privilege, &columns))
+                })
             }
             None => {
                 let object = Object::view(&name.schema, &name.name);
                 let Some(view) = catalog.view(&name.schema, &name.name) else {
                     return Ok(());
                 };
-                if !self.may(&object, asked) {
+                let mut columns = asked.columns.iter();
+                let may = self.may(&object, asked.whole)
+                    && columns.all(|(privilege, columns)| match columns {
+                        Columns::All => self.may(&object, *privilege),
+                        Columns::Named(names) => {
+                            let mut names = names.iter();
+                            names.all(|name| self.may_column(&object, name, *privilege))
+                        }
+                    });
+                if !may {
                     return Err(denied("view", &name.name).at(name.position));
                 }
                 let changes = [Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
-                if !changes.iter().any(|one| asked.contains(*one)) {
+                if !changes.iter().any(|one| all.contains(*one)) {
                     return Ok(());
                 }
                 // Why a view cannot be changed is told later.
                 let Ok(Ok(over)) = view_over(catalog, name) else {
                     return Ok(());
                 };
+                let under = Asked::from(all);
                 if is_of_invoker(&view.query) {
-                    return self.on_relation(catalog, &over.under, asked);
+                    return self.on_relation(catalog, &over.under, &under);
                 }
-                Self::of_owner(catalog, &object).on_relation(catalog, &over.under, asked)
+                Self::of_owner(catalog, &object).on_relation(catalog, &over.under, &under)
             }
         }
     }
 
-    fn insert(&self, catalog: &Catalog, insert: &Insert) -> Result<()> {
+    fn insert(&self, catalog: &Catalog, insert: &Insert, with: Option<&With>) -> Result<()> {
         let TableObject::TableName(name) = &insert.table else {
             return Ok(());
         };
-        let mut asked = Privileges::INSERT;
-        if insert.overwrite {
-            asked = asked | Privileges::DELETE;
+        let alias = insert.table_alias.as_ref().map(|alias| &alias.alias);
+        let mut reads = Reads::of(name, alias);
+        if insert.on.is_some() {
+            with.iter().for_each(|with| reads.note_relations(*with));
+            insert
+                .source
+                .iter()
+                .for_each(|rows| reads.note_relations(rows));
         }
-        if insert.returning.is_some() {
-            asked = asked | Privileges::SELECT;
+        let mut asked = Asked::default();
+        if insert.overwrite {
+            asked.whole = Privileges::DELETE;
+        }
+        if let Some(items) = &insert.returning {
+            reads.note_returned(items);
         }
         match &insert.on {
             None => {}
             Some(OnInsert::OnConflict(on)) => {
-                let named = !matches!(on.conflict_target, None | Some(ConflictTarget::Columns(_)));
-                if let OnConflictAction::DoUpdate(_) = on.action {
-                    asked = asked | Privileges::UPDATE | Privileges::SELECT;
-                } else if on.conflict_target.is_some() || named {
-                    asked = asked | Privileges::SELECT;
+                match &on.conflict_target {
+                    None => {}
+                    Some(ConflictTarget::Columns(columns)) => reads.note_names(columns),
+                    Some(ConflictTarget::OnConstraint(_)) => reads.note_all(),
+                }
+                if let OnConflictAction::DoUpdate(update) = &on.action {
+                    let values = update.assignments.iter().map(|one| &one.value);
+                    values
+                        .chain(&update.selection)
+                        .for_each(|part| reads.note(part));
+                    asked = asked.on(Privileges::UPDATE, assigned(&update.assignments));
                 }
             }
-            Some(_) => asked = asked | Privileges::UPDATE | Privileges::SELECT,
+            Some(_) => asked.whole = asked.whole | Privileges::UPDATE | Privileges::SELECT,
         }
-        self.on_table(catalog, name, asked)
+        let asked = asked.on(Privileges::INSERT, listed(&insert.columns));
+        self.on_table(catalog, name, asked.on(Privileges::SELECT, reads.columns()))
     }
 
-    fn update(&self, catalog: &Catalog, update: &Update) -> Result<()> {
-        let reads = update.from.is_some()
-            || update.returning.is_some()
-            || update.selection.is_some()
-            || update.assignments.iter().any(|one| {
-                reads_columns(&one.value) || !matches!(one.target, AssignmentTarget::ColumnName(_))
-            });
-        let asked = match reads {
-            true => Privileges::UPDATE | Privileges::SELECT,
-            false => Privileges::UPDATE,
+    fn update(&self, catalog: &Catalog, update: &Update, with: Option<&With>) -> Result<()> {
+        let target = &update.table.relation;
+        let Some(mut reads) = Reads::of_factor(target) else {
+            return self.on_factor(catalog, target, Privileges::UPDATE | Privileges::SELECT);
         };
-        self.on_factor(catalog, &update.table.relation, asked)
+        with.iter().for_each(|with| reads.note_relations(*with));
+        let values = update.assignments.iter().map(|one| &one.value);
+        values
+            .chain(&update.selection)
+            .for_each(|part| reads.note(part));
+        if let Some(from) = &update.from {
+            reads.note(from);
+        }
+        reads.note_returned(update.returning.as_deref().unwrap_or_default());
+        let asked = Asked::default().on(Privileges::UPDATE, assigned(&update.assignments));
+        self.on_factor(
+            catalog,
+            target,
+            asked.on(Privileges::SELECT, reads.columns()),
+        )
     }
 
-    fn delete(&self, catalog: &Catalog, delete: &Delete) -> Result<()> {
-        let reads =
-            delete.using.is_some() || delete.returning.is_some() || delete.selection.is_some();
-        let asked = match reads {
-            true => Privileges::DELETE | Privileges::SELECT,
-            false => Privileges::DELETE,
-        };
+    fn delete(&self, catalog: &Catalog, delete: &Delete, with: Option<&With>) -> Result<()> {
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
         let each = &mut from.iter();
-        each.try_for_each(|one| self.on_factor(catalog, &one.relation, asked))
+        each.try_for_each(|one| {
+            let Some(mut reads) = Reads::of_factor(&one.relation) else {
+                let asked = Privileges::DELETE | Privileges::SELECT;
+                return self.on_factor(catalog, &one.relation, asked);
+            };
+            with.iter().for_each(|with| reads.note_relations(*with));
+            delete.selection.iter().for_each(|part| reads.note(part));
+            delete.using.iter().for_each(|part| reads.note(part));
+            reads.note_returned(delete.returning.as_deref().unwrap_or_default());
+            let asked = Asked::from(Privileges::DELETE);
+            let asked = asked.on(Privileges::SELECT, reads.columns());
+            self.on_factor(catalog, &one.relation, asked)
+        })
     }
 
-    fn merge(&self, catalog: &Catalog, merge: &Merge) -> Result<()> {
-        let actions = merge.clauses.iter().map(|clause| match clause.action {
-            MergeAction::Insert(_) => Privileges::INSERT,
-            MergeAction::Update(_) => Privileges::UPDATE,
-            MergeAction::Delete { .. } => Privileges::DELETE,
-        });
-        let asked = actions.fold(Privileges::SELECT, |all, one| all | one);
+    fn merge(&self, catalog: &Catalog, merge: &Merge, with: Option<&With>) -> Result<()> {
+        let Some(mut reads) = Reads::of_factor(&merge.table) else {
+            let all = [Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
+            let all = all
+                .into_iter()
+                .fold(Privileges::SELECT, |all, one| all | one);
+            return self.on_factor(catalog, &merge.table, all);
+        };
+        with.iter().for_each(|with| reads.note_relations(*with));
+        reads.note_relations(&merge.source);
+        reads.note(&merge.on);
+        reads.note(&merge.clauses);
+        let mut asked = Asked::default();
+        for clause in &merge.clauses {
+            asked = match &clause.action {
+                MergeAction::Insert(insert) => {
+                    asked.on(Privileges::INSERT, listed(&insert.columns))
+                }
+                MergeAction::Update(update) => {
+                    asked.on(Privileges::UPDATE, assigned(&update.assignments))
+                }
+                MergeAction::Delete { .. } => Asked {
+                    whole: asked.whole | Privileges::DELETE,
+                    ..asked
+                },
+            };
+        }
+        let asked = asked.on(Privileges::SELECT, reads.columns());
         self.on_factor(catalog, &merge.table, asked)
     }
 
-    fn on_factor(&self, catalog: &Catalog, factor: &TableFactor, asked: Privileges) -> Result<()> {
+    fn on_factor(
+        &self,
+        catalog: &Catalog,
+        factor: &TableFactor,
+        asked: impl Into<Asked>,
+    ) -> Result<()> {
+        let asked = asked.into();
         match factor {
             TableFactor::Table { name, .. } => self.on_table(catalog, name, asked),
-            // Nothing else is changed; whatever it reads is asked for all the same.
+            // Nothing else is changed; what it reads is asked for all the same.
             other => {
                 let mut found = Ok(());
                 let _ = visit_relations(other, |name| {
-                    found = self.on_table(catalog, name, asked);
+                    found = self.on_table(catalog, name, asked.all());
                     match found {
                         Ok(()) => ControlFlow::Continue(()),
                         Err(_) => ControlFlow::Break(()),
@@ -260,26 +348,14 @@ impl Rights {
         match source {
             // Its rows are those of a query.
             _ if to => Ok(()),
-            CopySource::Table { table_name, .. } => {
-                self.on_table(catalog, table_name, Privileges::INSERT)
+            CopySource::Table {
+                table_name,
+                columns,
+            } => {
+                let asked = Asked::default().on(Privileges::INSERT, listed_idents(columns));
+                self.on_table(catalog, table_name, asked)
             }
             CopySource::Query(_) => Err(Error::new("42601", "COPY FROM needs a table")),
         }
     }
-}
-
-/// Whether an expression may read a column.
-fn reads_columns<E: Visit>(expr: &E) -> bool {
-    visit_expressions(expr, |part| match part {
-        Expr::Value(_) | Expr::Nested(_) | Expr::UnaryOp { .. } | Expr::Cast { .. } => {
-            ControlFlow::Continue(())
-        }
-        Expr::Identifier(ident)
-            if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default") =>
-        {
-            ControlFlow::Continue(())
-        }
-        _ => ControlFlow::Break(()),
-    })
-    .is_break()
 }

@@ -34,6 +34,8 @@ pub(crate) use materialized::{may_change, may_read};
 
 /// The column with the number of a row's table.
 pub(crate) const TABLE: &str = "tableoid";
+/// The hidden column that tells where a row is.
+pub(crate) const PLACE: &str = "ctid";
 
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;
@@ -261,7 +263,8 @@ impl<'a> Relations<'a> {
             if changed || self.locked.contains(&table.id) {
                 stored = stored.with_row_ids();
             }
-            if !self.is_changed(name) {
+            let object = table.id.into();
+            if !self.is_changed(name) && rights.columns(&object, Privileges::SELECT).is_empty() {
                 rights.table(name, table, Privileges::SELECT)?;
             }
             return Ok(Arc::new(stored));

@@ -1,5 +1,7 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
+use std::collections::HashSet;
+
 use sqlparser::ast::{
     BinaryOperator, DataType, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator,
     Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef,
@@ -13,13 +15,13 @@ use super::function::{Called, RowName, SqlReturns};
 use super::sample::sample_of;
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
-    Binder, Coercion, Found, Markers, PartColumn, Parts, Seen, View, fold, name_place, parts,
-    place, refuse, shallow, written_type,
+    Binder, Coercion, Found, Limited, Markers, PartColumn, Parts, Seen, View, fold, name_place,
+    parts, place, refuse, shallow, written_type,
 };
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{
-    Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, SortKey, TableCall,
+    Column, ColumnId, Expr, ExprKind, JoinKind, Plan, Relation, Sample, SetKind, SortKey, TableCall,
 };
 use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call};
 use crate::types::{FieldDomain, Fields, Type};
@@ -579,16 +581,22 @@ impl Binder<'_> {
             Some(Found::Seen(found, seen)) => (Some(*found), Some(seen)),
             found => (found, None),
         };
+        let (found, limited) = match found {
+            Some(Found::Limited(found, limited)) => (Some(*found), Some(limited)),
+            found => (found, None),
+        };
         let seen = seen.as_ref();
-        match found {
+        let part = match found {
             Some(Found::Relation(relation)) => {
                 let shown = relation.schema.clone();
                 self.scanned(relation, Some(shown), (alias, seen), sample)
             }
             Some(Found::Parts(Parts { whole, mut parts })) => {
                 // A partitioned table has no rows of its own.
+                let is_own =
+                    |part: &Relation| (&part.schema, &part.name) == (&whole.schema, &whole.name);
                 if only {
-                    parts.clear();
+                    parts.retain(|(part, _)| is_own(part));
                 }
                 self.parts(Parts { whole, parts }, (alias, seen), sample)
             }
@@ -596,7 +604,9 @@ impl Binder<'_> {
                 refuse(sample.is_some(), "TABLESAMPLE of a view")?;
                 self.view(schema, &last, view, (alias, seen))
             }
-            Some(Found::Seen(..)) => Err(Error::internal("a relation that is seen twice")),
+            Some(Found::Seen(..) | Found::Limited(..)) => {
+                Err(Error::internal("a relation that is seen twice"))
+            }
             None => {
                 // Functions that are called without brackets may stand here.
                 if schema.is_none()
@@ -615,7 +625,28 @@ impl Binder<'_> {
                     .catalog
                     .unknown_relation(schema.as_deref(), &last, position))
             }
+        };
+        let part = part?;
+        if let Some(Limited { columns, error }) = limited {
+            let others = part.0.columns().into_iter();
+            let others = others.filter(|column| !columns.contains(&column.name));
+            let others = others.map(|column| (column.id, error.clone()));
+            self.forbidden.extend(others);
         }
+        Ok(part)
+    }
+
+    /// Refuses a query that reads columns which it may not read.
+    pub(super) fn check_forbidden(&self, plan: &Plan) -> Result<()> {
+        if self.forbidden.is_empty() {
+            return Ok(());
+        }
+        let mut read = HashSet::new();
+        read_in(plan, &mut read);
+        let mut read: Vec<&ColumnId> = read.iter().collect();
+        read.sort_unstable();
+        let mut errors = read.into_iter().filter_map(|id| self.forbidden.get(id));
+        errors.next().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     fn scanned(
@@ -689,16 +720,21 @@ impl Binder<'_> {
                 .collect();
             let (mut read, mut items) = (Vec::new(), Vec::new());
             for (whole, place) in columns.iter().zip(places) {
+                let mut at_place = |binder: &mut Self, at: usize| {
+                    let (name, ty) = all
+                        .get(at)
+                        .ok_or_else(|| Error::internal("a part lacks a column"))?;
+                    let column = binder.column(name.clone(), ty.clone());
+                    let value = Expr::new(ExprKind::Column(column.id), ty.clone());
+                    read.push((column, at));
+                    Ok::<Expr, Error>(value)
+                };
                 let value = match place {
                     PartColumn::Value(value) => value,
-                    PartColumn::At(at) => {
-                        let (name, ty) = all
-                            .get(at)
-                            .ok_or_else(|| Error::internal("a part lacks a column"))?;
-                        let column = self.column(name.clone(), ty.clone());
-                        let value = Expr::new(ExprKind::Column(column.id), ty.clone());
-                        read.push((column, at));
-                        value
+                    PartColumn::At(at) => at_place(self, at)?,
+                    PartColumn::Of(function, at) => {
+                        let arguments = vec![at_place(self, at)?];
+                        Expr::call(function, arguments, whole.ty.clone())
                     }
                 };
                 let target = match alone {
@@ -1739,4 +1775,21 @@ fn joined_plan(
         condition,
         lateral,
     })
+}
+
+/// The columns that the expressions of a plan read, those of its sub-queries too.
+fn read_in(plan: &Plan, read: &mut HashSet<ColumnId>) {
+    for expr in plan.expressions() {
+        expr.any(&mut |expr| {
+            match &expr.kind {
+                ExprKind::Column(id) => drop(read.insert(*id)),
+                ExprKind::Subquery(subquery) => read_in(&subquery.plan, read),
+                _ => {}
+            }
+            false
+        });
+    }
+    plan.inputs()
+        .into_iter()
+        .for_each(|input| read_in(input, read));
 }

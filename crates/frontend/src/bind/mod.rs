@@ -90,6 +90,17 @@ pub enum Found {
     Parts(Parts),
     /// One of these by the names that it and its columns had when the view was made that reads it.
     Seen(Box<Found>, Seen),
+    /// One of these of which not every column may be read.
+    Limited(Box<Found>, Limited),
+}
+
+/// The columns of a relation that may be read.
+#[derive(Clone, Debug)]
+pub struct Limited {
+    /// Their names.
+    pub columns: Vec<String>,
+    /// What a statement that reads another is told.
+    pub error: Error,
 }
 
 /// The names of a relation and of its columns in the query of a view.
@@ -122,6 +133,8 @@ pub enum PartColumn {
     At(usize),
     /// A value that is the same in all rows of the part.
     Value(crate::plan::Expr),
+    /// What a function gives for the column at a place.
+    Of(Arc<Scalar>, usize),
 }
 
 /// A view.
@@ -175,6 +188,12 @@ pub trait Catalog {
     /// `42P17` for a view that leads back to itself.
     fn enter_view(&self, _schema: Option<&str>, _name: &str) -> Result<()> {
         Ok(())
+    }
+
+    /// Lets relations have columns that tell where their rows are, `tableoid` and `ctid`. It tells
+    /// whether they had none before, and have some now.
+    fn show_places(&self) -> bool {
+        false
     }
 
     /// The end of what [`enter_view`](Self::enter_view) began.
@@ -305,6 +324,8 @@ pub struct Binder<'a> {
     calls: usize,
     /// Columns that windows read which no call uses.
     unused: Vec<ColumnId>,
+    /// Columns that may not be read, and what a statement that does is told.
+    forbidden: HashMap<ColumnId, Error>,
     /// See [`Markers`].
     markers: Cell<Markers>,
 }
@@ -319,6 +340,14 @@ enum Markers {
     Wanted,
     /// Outer joins are bound with them.
     Made,
+}
+
+/// Columns that tell where a row is.
+const PLACES: [&str; 2] = ["tableoid", "ctid"];
+
+/// Whether an error is about such a column, which is not there.
+fn names_a_place(error: &Error) -> bool {
+    error.sqlstate == "42703" && PLACES.iter().any(|name| error.message.contains(name))
 }
 
 /// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
@@ -343,6 +372,7 @@ impl<'a> Binder<'a> {
             subqueries: 0,
             made: HashMap::new(),
             created: HashMap::new(),
+            forbidden: HashMap::new(),
             within: 0,
             shared: HashMap::new(),
             copied: 0,
@@ -379,7 +409,17 @@ impl<'a> Binder<'a> {
         let mut again = Self::new(self.catalog, self.session);
         again.parameters.clone_from(&self.parameters);
         again.markers.set(Markers::Made);
-        let (bound, markers) = self.bound_into(query, targets)?;
+        let catalog = self.catalog;
+        let bound = self.bound_into(query, targets);
+        if let Err(error) = &bound
+            && names_a_place(error)
+            && catalog.show_places()
+        {
+            // They are made for queries that name them alone: others are planned faster without.
+            again.markers.set(Markers::None);
+            return again.query_into(query, targets);
+        }
+        let (bound, markers) = bound?;
         match markers {
             Markers::Wanted => again.bound_into(query, targets).map(|(bound, _)| bound),
             Markers::None | Markers::Made => Ok(bound),
@@ -392,6 +432,7 @@ impl<'a> Binder<'a> {
             self.targets = targets.to_vec();
         }
         let mut plan = self.bind_query(query)?;
+        self.check_forbidden(&plan)?;
         if plan.columns().len() <= targets.len() {
             plan = self.stored(plan, targets)?;
         }

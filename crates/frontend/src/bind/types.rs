@@ -137,10 +137,14 @@ fn row_type(catalog: &dyn Catalog, schema: Option<&str>, name: &str) -> Option<T
         Found::Seen(found, _) => *found,
         found => found,
     };
+    let found = match found {
+        Found::Limited(found, _) => *found,
+        found => found,
+    };
     let relation = match found {
         Found::Relation(relation) => relation,
         Found::Parts(parts) => parts.whole,
-        Found::View(_) | Found::Seen(..) => return None,
+        Found::View(_) | Found::Seen(..) | Found::Limited(..) => return None,
     };
     let fields: Fields = relation.columns.iter().cloned().collect();
     Some(Type::Record(

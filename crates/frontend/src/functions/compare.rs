@@ -219,11 +219,13 @@ fn numbers(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
     add(Type::Numeric(None), Type::Numeric(None), numerics(op));
 }
 
-/// Numbers of transactions and rights; but for XID8 they have no order.
+/// Numbers of transactions, places of rows and rights; but for XID8 and TID they have no order.
 fn internal(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
     let of = Type::Internal;
     let xid8 = plain::<Int64Type, Int64Type, _>(op, i64::cast_unsigned, i64::cast_unsigned);
     add(of(Internal::Xid8), of(Internal::Xid8), xid8);
+    let tid = plain::<Int64Type, Int64Type, _>(op, |v| v, |v| v);
+    add(of(Internal::Tid), of(Internal::Tid), tid);
     if matches!(op, Op::Eq | Op::Ne) {
         let xid = plain::<Int64Type, Int64Type, _>(op, |v| v, |v| v);
         add(of(Internal::Xid), of(Internal::Xid), xid);

@@ -1,4 +1,4 @@
-//! Types of PostgreSQL's own working: XID, XID8, CID, ACLITEM and PG_NODE_TREE.
+//! Types of PostgreSQL's own working: XID, XID8, CID, TID, ACLITEM and PG_NODE_TREE.
 //!
 //! ```text
 //! '0x1f'::xid                      31: numbers are read as C reads them
@@ -8,9 +8,15 @@
 //!
 //! The roles of an ACLITEM are objects: a caller tells which there are.
 
-use super::kernel::{I32, I64, Str, f1, f2};
+use std::sync::Arc;
+
+use arrow_array::Int64Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
+
+use super::kernel::{I32, I64, Kernel, Str, f1, f2, repeated};
 use super::objects::Objects;
-use super::{Catalogue, Context, scalar};
+use super::{Catalogue, Context, Scalar, scalar};
 use crate::error::{Error, Result};
 use crate::types::{Internal, Reg, Type};
 
@@ -20,13 +26,23 @@ const RIGHTS: &str = "arwdDxtXUCTcsA";
 /// The number of the role that has granted where none is said.
 const FIRST_ROLE: i64 = 10;
 
+/// Bits of the number of a row in its page.
+const ROW_BITS: u32 = 16;
+
+/// The greatest of these numbers.
+const LAST_ROW: i64 = (1 << ROW_BITS) - 1;
+
 /// Bytes of the longest name.
 const LONGEST: usize = 63;
 
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
     use Context::{Assignment, Explicit, Implicit};
-    let [xid, xid8, cid, item, tree] = Internal::ALL.map(Type::Internal);
+    let [xid, xid8, cid, tid, item, tree] = Internal::ALL.map(Type::Internal);
+    let read = f1::<Str, I64>(read_tid);
+    c.cast(Type::Text, tid.clone(), Explicit, read);
+    let shown = f1::<I64, Str>(|place| Ok(format!("({},{})", place >> ROW_BITS, place & LAST_ROW)));
+    c.cast(tid, Type::Text, Assignment, shown);
     for small in [&xid, &cid] {
         let read = f1::<Str, I64>(|text| Ok(read_xid(text)));
         c.cast(Type::Text, small.clone(), Explicit, read);
@@ -49,6 +65,56 @@ pub(super) fn register(c: &mut Catalogue) {
     });
     c.cast(Type::Text, tree.clone(), Explicit, refused);
     c.relabel(tree, Type::Text, Implicit);
+}
+
+/// The TID that a text means, such as `(7,1)`. As in PostgreSQL, texts around the brackets and
+/// blanks before numbers mean nothing.
+///
+/// # Errors
+/// `22P02`.
+pub fn read_tid(text: &str) -> Result<i64> {
+    let place = || {
+        let (inside, _) = text.split_once(')')?;
+        let (_, inside) = inside.split_once('(')?;
+        let (page, row) = inside.split_once(',')?;
+        let number = |text: &str| text.trim_start().parse::<i64>().ok();
+        // A page below zero is one of 32 bits.
+        let page = number(page)?;
+        let page = match i32::try_from(page) {
+            Ok(page) => page.cast_unsigned(),
+            Err(_) => u32::try_from(page).ok()?,
+        };
+        let row = u16::try_from(number(row)?).ok()?;
+        Some(i64::from(page) << ROW_BITS | i64::from(row))
+    };
+    place().ok_or_else(|| {
+        let message = format!("invalid input syntax for type tid: \"{text}\"");
+        Error::new("22P02", message)
+    })
+}
+
+/// Bits of the number of a row within its kind of place, of the 48 that a TID has.
+const PLACE_BITS: u32 = 46;
+
+/// The function that gives the TID of a row by the number that storage has for it: 64 bits, the
+/// two highest of which tell the kind of its place. It is NULL for a number that does not fit.
+pub fn tid_of_row() -> Arc<Scalar> {
+    let kernel: Kernel = Arc::new(|call, columns| {
+        let Some(rows) = columns.first() else {
+            return Err(Error::internal("a row without a number"));
+        };
+        let rows = rows.array.as_primitive::<Decimal128Type>();
+        let tid = |row: i128| {
+            let row = u64::try_from(row).ok()?;
+            let (kind, number) = (row >> 62, row & (u64::MAX >> 2));
+            let fits = number >> PLACE_BITS == 0;
+            fits.then_some((kind << PLACE_BITS | number).cast_signed())
+        };
+        let tids: Int64Array = rows.iter().map(|row| row.and_then(tid)).collect();
+        Ok(repeated(Arc::new(tids), call.rows))
+    });
+    let row = Type::numeric(20, 0);
+    Arc::new(scalar("tid", &[row], Type::Internal(Internal::Tid), kernel))
 }
 
 /// The XID that a text means.
@@ -248,6 +314,35 @@ mod tests {
         let tree = cast((Type::Text, Some("x")), &Type::Internal(Internal::NodeTree));
         let message = "cannot accept a value of type pg_node_tree";
         assert_eq!(tree.unwrap_err().message, message);
+    }
+
+    #[test]
+    fn places_of_rows_have_a_page_and_a_number() {
+        let tid = Type::Internal(Internal::Tid);
+        for (text, wanted) in [
+            ("(0,1)", "(0,1)"),
+            (" ( 7, 65535) ", "(7,65535)"),
+            ("(-1,2)", "(4294967295,2)"),
+        ] {
+            let found = cast((Type::Text, Some(text)), &tid).unwrap();
+            assert_eq!(found.as_deref(), Some(wanted), "{text}");
+        }
+        for text in [
+            "",
+            "1",
+            "(1)",
+            "(1,65536)",
+            "(4294967296,1)",
+            "(7 ,1)",
+            "(1,-1)",
+            "(1,2,3)",
+        ] {
+            let refused = cast((Type::Text, Some(text)), &tid).unwrap_err();
+            assert_eq!(refused.sqlstate, "22P02", "{text}");
+        }
+        let of = |text| (tid.clone(), Some(text));
+        let less = operate("<", &[of("(1,9)"), of("(2,0)")]);
+        assert_eq!(less.unwrap().as_deref(), Some("true"));
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::Int2 => natural::<I16>(),
         Type::Int4 => natural::<I32>(),
         Type::Int8 | Type::Oid | Type::Reg(_) => natural::<I64>(),
-        Type::Internal(Internal::Xid | Internal::Cid) => natural::<I64>(),
+        Type::Internal(Internal::Xid | Internal::Cid | Internal::Tid) => natural::<I64>(),
         Type::Internal(Internal::Xid8) => {
             compared::<I64>(|a, b| a.cast_unsigned().cmp(&b.cast_unsigned()))
         }

@@ -178,6 +178,7 @@ fn sizes() -> Kernel {
             Type::Enum(_) => Some(4),
             Type::Internal(Internal::Xid | Internal::Cid) => Some(4),
             Type::Internal(Internal::Xid8) => Some(8),
+            Type::Internal(Internal::Tid) => Some(6),
             Type::Internal(Internal::AclItem) => Some(12),
             Type::Int8 | Type::Float8 | Type::Time(_) => Some(8),
             Type::Timestamp(_) | Type::TimestampTz(_) => Some(8),

@@ -24,7 +24,7 @@
 //! | INTERVAL | `Interval(MonthDayNano)` |
 //! | UUID | `FixedSizeBinary(16)` |
 //! | OID and the REG types | `Int64` |
-//! | XID, XID8, CID | `Int64`; XID8 by its bits |
+//! | XID, XID8, CID, TID | `Int64`; XID8 by its bits, TID as [`Internal::Tid`] says |
 //! | ACLITEM, PG_NODE_TREE | `Utf8View` |
 //! | "char" | `Utf8View` |
 //! | INT2VECTOR, OIDVECTOR | `List` whose items are called [`VECTOR`] |
@@ -323,6 +323,9 @@ pub enum Internal {
     Xid8,
     /// CID: the number of a statement within a transaction.
     Cid,
+    /// TID: where a row is. The number of a page has the higher 32 of 48 bits, and that of the row
+    /// in it the others.
+    Tid,
     /// ACLITEM: the rights of a role, and the role that gave them.
     AclItem,
     /// PG_NODE_TREE: an expression of the catalog.
@@ -331,10 +334,11 @@ pub enum Internal {
 
 impl Internal {
     /// All of them.
-    pub const ALL: [Internal; 5] = [
+    pub const ALL: [Internal; 6] = [
         Internal::Xid,
         Internal::Xid8,
         Internal::Cid,
+        Internal::Tid,
         Internal::AclItem,
         Internal::NodeTree,
     ];
@@ -345,6 +349,7 @@ impl Internal {
             Internal::Xid => "xid",
             Internal::Xid8 => "xid8",
             Internal::Cid => "cid",
+            Internal::Tid => "tid",
             Internal::AclItem => "aclitem",
             Internal::NodeTree => "pg_node_tree",
         }
@@ -352,7 +357,10 @@ impl Internal {
 
     /// Whether its values are numbers.
     pub fn is_number(self) -> bool {
-        matches!(self, Internal::Xid | Internal::Xid8 | Internal::Cid)
+        matches!(
+            self,
+            Internal::Xid | Internal::Xid8 | Internal::Cid | Internal::Tid
+        )
     }
 }
 

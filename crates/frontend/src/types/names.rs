@@ -42,6 +42,7 @@ pub fn named(name: &str) -> Option<Type> {
         "xid" => Type::Internal(Internal::Xid),
         "xid8" => Type::Internal(Internal::Xid8),
         "cid" => Type::Internal(Internal::Cid),
+        "tid" => Type::Internal(Internal::Tid),
         "aclitem" => Type::Internal(Internal::AclItem),
         "pg_node_tree" => Type::Internal(Internal::NodeTree),
         "regcollation" => Type::Reg(Reg::Collation),
@@ -134,6 +135,7 @@ mod tests {
             Type::Range(RangeOf::TimestampTz).array(),
             Type::Multirange(RangeOf::Numeric),
             Type::Internal(Internal::Xid8),
+            Type::Internal(Internal::Tid),
             Type::Internal(Internal::AclItem).array(),
         ] {
             assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");

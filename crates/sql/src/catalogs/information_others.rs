@@ -443,15 +443,42 @@ fn granted(
     rows.collect()
 }
 
+/// The same of what was granted on a column alone.
+fn granted_column(
+    relations: &Relations<'_>,
+    object: &Object,
+    column: &str,
+) -> Vec<(String, String, Privileges)> {
+    let rights = relations.own_rights();
+    let access = relations.snapshot.roles().access(object);
+    let owns = rights.holds(access.owner);
+    let grants = access.columns.get(column).into_iter().flatten();
+    let seen = grants.filter(|(role, _)| owns || **role == RoleId::PUBLIC || rights.holds(**role));
+    let grantor = role_name(relations, access.owner);
+    let rows = seen.map(|(role, privileges)| {
+        let grantee = role_name(relations, *role);
+        (grantor.clone(), grantee, *privileges)
+    });
+    rows.collect()
+}
+
 fn columns_granted(relations: &Relations<'_>) -> Vec<Row> {
     let of_columns = ["SELECT", "INSERT", "UPDATE", "REFERENCES"];
     let mut rows = Vec::new();
     for one in described(relations) {
         let (schema, table) = one.full_name();
-        for (grantor, grantee, privileges, own) in
-            granted(relations, &one.object(), Privileges::OF_TABLES)
-        {
-            for (column, _) in one.typed_columns() {
+        let object = one.object();
+        let whole = granted(relations, &object, Privileges::OF_TABLES);
+        for (column, _) in one.typed_columns() {
+            let mut all = whole.clone();
+            for (grantor, grantee, privileges) in granted_column(relations, &object, column) {
+                let known = all.iter_mut().find(|(_, to, ..)| *to == grantee);
+                match known {
+                    Some((_, _, had, _)) => *had = *had | privileges,
+                    None => all.push((grantor, grantee, privileges, false)),
+                }
+            }
+            for (grantor, grantee, privileges, own) in all {
                 for privilege in privileges.names().filter(|name| of_columns.contains(name)) {
                     rows.push(vec![
                         ("grantor", grantor.clone()),

@@ -120,11 +120,54 @@ impl RoleFunction {
         let Some(object) = object else {
             return Ok(None);
         };
+        let part = match (self.name, given) {
+            ("has_any_column_privilege", _) => Part::AnyColumn,
+            ("has_column_privilege", [_, column, _]) => match self.column(&object, column)? {
+                Some(part) => part,
+                None => return Ok(None),
+            },
+            _ => Part::Whole,
+        };
         let mut any = false;
         for word in asked.split(',') {
-            any |= holds(&rights, &object, word)?;
+            any |= holds(&rights, (&object, &part), word)?;
         }
         Ok(Some(any))
+    }
+
+    /// The column of a relation that has a name or a number; `None` for a number that none has.
+    /// Columns of a view are not looked for.
+    fn column(&self, object: &Object, given: &Given) -> Result<Option<Part>> {
+        let table = match object {
+            Object::Table(id) => self.catalog.table_by_id(*id),
+            _ => None,
+        };
+        let Some(table) = table else {
+            return Ok(Some(match given {
+                Given::Text(name) => Part::Column(name.clone()),
+                Given::Number(_) => Part::Whole,
+            }));
+        };
+        let columns = table.schema.declared();
+        let found = match given {
+            Given::Text(name) => columns.iter().find(|column| column.name == *name),
+            Given::Number(number) => {
+                let place = number.checked_sub(1).map(usize::try_from);
+                place
+                    .and_then(Result::ok)
+                    .and_then(|place| columns.get(place))
+            }
+        };
+        match (found, given) {
+            (Some(column), _) => Ok(Some(Part::Column(column.name.clone()))),
+            (None, Given::Number(_)) => Ok(None),
+            (None, Given::Text(name)) => {
+                let relation = &table.name;
+                let message =
+                    format!("column \"{name}\" of relation \"{relation}\" does not exist");
+                Err(Error::new("42703", message))
+            }
+        }
     }
 
     /// Whether a schema or a relation of the catalog itself is everybody's to read; `None` for
@@ -236,28 +279,45 @@ fn may_in_catalog(rights: &Rights, function: &str, is_open: bool, word: &str) ->
     Ok(right != "RULE" && (rights.is_superuser() || is_open && !option && right == reads))
 }
 
+/// The part of an object that a question is about.
+enum Part {
+    Whole,
+    Column(String),
+    AnyColumn,
+}
+
 /// Whether a privilege, as it is written, is among some rights.
-fn holds(rights: &Rights, object: &Object, word: &str) -> Result<bool> {
+fn holds(rights: &Rights, (object, part): (&Object, &Part), word: &str) -> Result<bool> {
+    let unknown = |word: &str| {
+        let message = format!("unrecognized privilege type: \"{word}\"");
+        Error::new("22023", message)
+    };
     let word = word.trim().to_uppercase();
     let (word, option) = match word.strip_suffix(" WITH GRANT OPTION") {
         Some(word) => (word.to_owned(), true),
         None => (word, false),
     };
     // PostgreSQL had this one.
-    if word == "RULE" {
+    if word == "RULE" && matches!(part, Part::Whole) {
         return Ok(false);
     }
-    if ["TRIGGER", "MAINTAIN"].contains(&word.as_str()) {
+    if matches!(part, Part::Whole) && ["TRIGGER", "MAINTAIN"].contains(&word.as_str()) {
         return Ok(rights.owns(object));
     }
-    let known = Privileges::named(&word).ok_or_else(|| {
-        let message = format!("unrecognized privilege type: \"{word}\"");
-        Error::new("22023", message)
-    })?;
-    match option {
-        true => Ok(rights.owns(object)),
-        false => Ok(rights.may(object, known)),
+    let known = Privileges::named(&word);
+    let known = known.filter(|known| match part {
+        Part::Whole => true,
+        Part::Column(_) | Part::AnyColumn => Privileges::OF_COLUMNS.contains(*known),
+    });
+    let known = known.ok_or_else(|| unknown(&word))?;
+    if option {
+        return Ok(rights.owns(object));
     }
+    Ok(match part {
+        Part::Whole => rights.may(object, known),
+        Part::Column(column) => rights.may_column(object, column, known),
+        Part::AnyColumn => rights.may(object, known) || !rights.columns(object, known).is_empty(),
+    })
 }
 
 fn value(column: &ArrayRef, row: usize) -> Result<Option<Given>> {

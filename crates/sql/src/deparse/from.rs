@@ -425,6 +425,10 @@ impl Reader<'_> {
             Found::Seen(found, seen) => (*found, Some(seen)),
             found => (found, None),
         };
+        let found = match found {
+            Found::Limited(found, _) => *found,
+            found => found,
+        };
         let (stored, last) = match &seen {
             Some(_) => {
                 let read = known.relations.read(&Name::new(&stored, &last))?;
@@ -448,7 +452,7 @@ impl Reader<'_> {
                 let columns = columns_of_view(known.relations, &stored, &last).ok()?;
                 (stored, columns)
             }
-            Found::Seen(..) => return None,
+            Found::Seen(..) | Found::Limited(..) => return None,
         };
         let kind = RangeKind::Relation {
             schema: stored.clone(),

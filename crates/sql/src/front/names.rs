@@ -1,6 +1,6 @@
 //! Tables, views, files and functions of the database, as the front asks for them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
 use freestone_frontend::bind::{
-    Catalog, Domain, Found, PartColumn, Parts, Seen, SqlAggregate, SqlFunction, View,
+    Catalog, Domain, Found, Limited, PartColumn, Parts, Seen, SqlAggregate, SqlFunction, View,
 };
 use freestone_frontend::functions::objects::{NoObjects, Objects};
-use freestone_frontend::functions::{Scalar, TableFunction};
+use freestone_frontend::functions::{Scalar, TableFunction, tid_of_row};
 use freestone_frontend::plan::{Expr as Bound, ExprKind, Relation};
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{Internal, Type};
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{Catalog as Stored, Object, Privileges, Sequence};
 
@@ -31,7 +31,7 @@ use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PG_CATALOG, PUBLIC,
 use crate::oids::{row_type_number, table_number, view_number, view_row_number};
 use crate::partition;
 use crate::relations::updatable::{Through, is_barrier};
-use crate::relations::{Given, Relations, TABLE, table_functions};
+use crate::relations::{Given, PLACE, Relations, TABLE, table_functions};
 use crate::rights::denied;
 use crate::routine;
 use crate::rows::table as rows_table;
@@ -53,6 +53,8 @@ pub(crate) struct Names<'a> {
     /// Functions whose body is SQL, by schema and name.
     functions: RefCell<HashMap<(String, String), SqlFunctions>>,
     aggregates: RefCell<HashMap<(String, String), SqlAggregates>>,
+    /// Whether relations have columns that tell where their rows are.
+    shows_places: Cell<bool>,
 }
 
 impl<'a> Names<'a> {
@@ -60,6 +62,7 @@ impl<'a> Names<'a> {
         Self {
             relations,
             system: OnceCell::new(),
+            shows_places: Cell::new(false),
             functions: RefCell::default(),
             aggregates: RefCell::default(),
         }
@@ -127,17 +130,29 @@ impl<'a> Names<'a> {
         }))
     }
 
-    /// The tables with the rows of a partitioned table; `None` for another table.
-    fn parts(&self, provider: &Arc<dyn TableProvider>) -> Result<Option<Vec<Leaf>>> {
+    /// The tables with the rows of a partitioned table. Another table has its own rows, which are
+    /// a part where columns tell of their places; else `None`.
+    fn parts(
+        &self,
+        name: &Name,
+        provider: &Arc<dyn TableProvider>,
+        terms: &Arc<[Term]>,
+    ) -> Result<Option<Vec<Leaf>>> {
         let Some(stored) = provider.downcast_ref::<StoredTable>() else {
             return Ok(None);
         };
-        let (whole, _) = stored.parts();
-        if whole.schema.partitioned.is_none() {
-            return Ok(None);
-        }
+        let (whole, view) = stored.parts();
         let snapshot = &self.relations.snapshot;
         let mut parts = Vec::new();
+        if whole.schema.partitioned.is_none() {
+            if !self.shows_places.get() {
+                return Ok(None);
+            }
+            let own = StoredTable::new(whole, &name.schema, view.clone()).with_row_ids();
+            let part = relation(snapshot, name, Arc::new(own), Arc::clone(terms));
+            let places = (0..part.columns.len()).collect();
+            return Ok(Some(vec![(part, table_number(whole), places)]));
+        }
         for (schema, leaf) in partition::leaves(snapshot, whole) {
             let view = snapshot.read_view(leaf.id);
             let held = scan::held(snapshot, leaf);
@@ -171,6 +186,7 @@ impl<'a> Names<'a> {
         let Some(found) = self.found_now(&now)? else {
             return Ok(None);
         };
+        let found = self.limited(found, &now);
         let less = relations.without_column(&now);
         let mut columns = match (read, less, &found) {
             (Some(read), ..) => read.columns,
@@ -188,6 +204,40 @@ impl<'a> Names<'a> {
             hidden: Vec::new(),
         };
         Ok(Some(Found::Seen(Box::new(found), seen)))
+    }
+
+    /// A table whose rows have numbers, if columns tell of their places.
+    fn with_places(&self, name: &Name, provider: Arc<dyn TableProvider>) -> Arc<dyn TableProvider> {
+        match provider.downcast_ref::<StoredTable>() {
+            Some(stored) if self.shows_places.get() && !stored.has_row_ids() => {
+                let (table, view) = stored.parts();
+                Arc::new(StoredTable::new(table, &name.schema, view.clone()).with_row_ids())
+            }
+            _ => provider,
+        }
+    }
+
+    /// A table or view of which only some columns may be read, with these.
+    fn limited(&self, found: Found, name: &Name) -> Found {
+        let relations = self.relations;
+        let snapshot = &relations.snapshot;
+        let (kind, object) = match &found {
+            Found::View(_) => ("view", Object::view(&name.schema, &name.name)),
+            _ => match snapshot.table(&name.schema, &name.name) {
+                Some(table) => ("table", table.id.into()),
+                None => return found,
+            },
+        };
+        let rights = relations.rights();
+        if relations.is_changed(name) || rights.may(&object, Privileges::SELECT) {
+            return found;
+        }
+        let error = denied(kind, &name.name).at(name.position);
+        let limited = Limited {
+            columns: rights.columns(&object, Privileges::SELECT),
+            error: front_error(error),
+        };
+        Found::Limited(Box::new(found), limited)
     }
 
     /// The relation that a marked name stands for: a view by which a statement changes rows, one that it is
@@ -233,8 +283,8 @@ impl<'a> Names<'a> {
         let view = snapshot.read_view(table.id);
         let stored = StoredTable::new(table, &name.schema, view).with_row_ids();
         let provider: Arc<dyn TableProvider> = Arc::new(stored);
-        let parts = self.parts(&provider)?;
-        let terms = terms_of(self.relations, &table.schema)?.into();
+        let terms: Arc<[Term]> = terms_of(self.relations, &table.schema)?.into();
+        let parts = self.parts(name, &provider, &terms)?;
         let whole = relation(snapshot, name, provider, terms);
         Ok(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),
@@ -252,7 +302,9 @@ impl<'a> Names<'a> {
             let rights = relations.rights();
             rights.use_schema(snapshot, &name.schema)?;
             let object = Object::view(&name.schema, &name.name);
-            if !relations.is_changed(name) && !rights.may(&object, Privileges::SELECT) {
+            let may = rights.may(&object, Privileges::SELECT)
+                || !rights.columns(&object, Privileges::SELECT).is_empty();
+            if !relations.is_changed(name) && !may {
                 return Err(denied("view", &name.name).at(name.position));
             }
             let datafusion::sql::sqlparser::ast::Statement::Query(query) =
@@ -290,11 +342,12 @@ impl<'a> Names<'a> {
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
-        let parts = self.parts(&provider)?;
-        let terms = match snapshot.table(&name.schema, &name.name) {
+        let terms: Arc<[Term]> = match snapshot.table(&name.schema, &name.name) {
             Some(table) => terms_of(relations, &table.schema)?.into(),
             None => Arc::default(),
         };
+        let provider = self.with_places(name, provider);
+        let parts = self.parts(name, &provider, &terms)?;
         let whole = relation(snapshot, name, provider, terms);
         Ok(Some(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),
@@ -306,10 +359,16 @@ impl<'a> Names<'a> {
 /// A table with rows of a partitioned one, its number, and where the columns are in it.
 type Leaf = (Relation, i64, Vec<usize>);
 
-/// A relation whose rows are those of parts, with the number of each row's table.
+/// A relation whose rows are those of parts, with the number of each row's table and, if rows have
+/// numbers, its place.
 fn in_parts(mut whole: Relation, parts: Vec<Leaf>) -> Parts {
     let row_ids = whole.hidden.len();
+    let row_id = whole.hidden.iter().position(|(name, _)| name == ROW_ID);
     whole.hidden.push((TABLE.to_owned(), Type::Oid));
+    if row_id.is_some() {
+        let tid = Type::Internal(Internal::Tid);
+        whole.hidden.push((PLACE.to_owned(), tid));
+    }
     let parts = parts.into_iter().map(|(part, number, places)| {
         let own = part.columns.len();
         let places = places.into_iter().chain(own..own + row_ids);
@@ -317,6 +376,9 @@ fn in_parts(mut whole: Relation, parts: Vec<Leaf>) -> Parts {
         let number: ArrayRef = Arc::new(Int64Array::from(vec![number]));
         let number = Bound::new(ExprKind::Literal(number), Type::Oid);
         places.push(PartColumn::Value(number));
+        if let Some(row_id) = row_id {
+            places.push(PartColumn::Of(tid_of_row(), own + row_id));
+        }
         (part, places)
     });
     Parts {
@@ -407,6 +469,10 @@ fn relation(
 }
 
 impl Catalog for Names<'_> {
+    fn show_places(&self) -> bool {
+        !self.shows_places.replace(true)
+    }
+
     fn relation(
         &self,
         schema: Option<&str>,

@@ -1,11 +1,12 @@
 //! GRANT and REVOKE, read.
 
 use datafusion::sql::sqlparser::ast::Ident;
-use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::parser::{IsOptional, Parser};
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-use super::roles::{Kind, On, RoleName, RoleStatement};
+use super::roles::{GrantedPrivilege, Kind, On, RoleName, RoleStatement};
 use super::roles_syntax::{Read, expect, named, role_names, takes, unsupported, word};
+use crate::names::fold;
 
 /// Reads what comes after GRANT or REVOKE.
 pub(super) fn parse(parser: &mut Parser<'_>, grant: bool) -> Read<RoleStatement> {
@@ -13,27 +14,43 @@ pub(super) fn parse(parser: &mut Parser<'_>, grant: bool) -> Read<RoleStatement>
         return Ok(unsupported(parser, "REVOKE GRANT OPTION FOR"));
     }
     let only_option = !grant && takes(parser, &["ADMIN", "OPTION", "FOR"]);
-    let mut items: Vec<Ident> = Vec::new();
+    let mut items: Vec<(Ident, Vec<String>)> = Vec::new();
     loop {
-        items.push(parser.parse_identifier()?);
+        let item = parser.parse_identifier()?;
         takes(parser, &["PRIVILEGES"]);
-        if parser.peek_token().token == Token::LParen {
-            return Ok(unsupported(parser, "a privilege on columns"));
-        }
+        let columns = match parser.peek_token().token == Token::LParen {
+            true => parser.parse_parenthesized_column_list(IsOptional::Mandatory, false)?,
+            false => Vec::new(),
+        };
+        items.push((item, columns.iter().map(fold).collect()));
         if !parser.consume_token(&Token::Comma) {
             break;
         }
     }
+    let of_columns = items.iter().any(|(_, columns)| !columns.is_empty());
     match takes(parser, &["ON"]) {
-        true => privileges(parser, grant, &items),
-        false => membership(parser, (grant, only_option), &items),
+        true => privileges(parser, grant, items),
+        false if of_columns => parser.expected("ON", parser.peek_token()),
+        false => {
+            let roles: Vec<Ident> = items.into_iter().map(|(item, _)| item).collect();
+            membership(parser, (grant, only_option), &roles)
+        }
     }
 }
 
-fn privileges(parser: &mut Parser<'_>, grant: bool, items: &[Ident]) -> Read<RoleStatement> {
-    let names = items.iter().map(|item| item.value.to_uppercase());
-    let names: Vec<String> = names.collect();
-    let all = names.iter().any(|name| name == "ALL");
+fn privileges(
+    parser: &mut Parser<'_>,
+    grant: bool,
+    items: Vec<(Ident, Vec<String>)>,
+) -> Read<RoleStatement> {
+    let privileges = items.into_iter().map(|(item, columns)| {
+        let name = item.value.to_uppercase();
+        GrantedPrivilege {
+            name: (name != "ALL").then_some(name),
+            columns,
+        }
+    });
+    let privileges = privileges.collect();
     let Some(on) = objects(parser)? else {
         return Ok(unsupported(
             parser,
@@ -48,7 +65,7 @@ fn privileges(parser: &mut Parser<'_>, grant: bool, items: &[Ident]) -> Read<Rol
     let _ = takes(parser, &["CASCADE"]) || takes(parser, &["RESTRICT"]);
     Ok(RoleStatement::Privileges {
         grant,
-        privileges: (!all).then_some(names),
+        privileges,
         on,
         roles,
     })

@@ -32,7 +32,7 @@ use crate::routine;
 pub(crate) use advice::Asked;
 pub(crate) use cursor::gives_rows;
 pub(crate) use printed::printed;
-pub(crate) use roles::{Kind, On, RoleName, RoleOption, RoleStatement};
+pub(crate) use roles::{GrantedPrivilege, Kind, On, RoleName, RoleOption, RoleStatement};
 pub(crate) use utility::Utility;
 
 /// The tree of a statement.

@@ -48,6 +48,15 @@ pub(crate) enum On {
     AllIn(Kind, Vec<String>),
 }
 
+/// A privilege that is granted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GrantedPrivilege {
+    /// Its name, in upper case; `None` for all that there are.
+    pub(crate) name: Option<String>,
+    /// The columns that it is granted on, if not on the whole object.
+    pub(crate) columns: Vec<String>,
+}
+
 /// A statement about roles or rights.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RoleStatement {
@@ -72,10 +81,10 @@ pub(crate) enum RoleStatement {
         names: Vec<RoleName>,
         if_exists: bool,
     },
-    /// GRANT, or REVOKE, of privileges; `None` for all.
+    /// GRANT, or REVOKE, of privileges.
     Privileges {
         grant: bool,
-        privileges: Option<Vec<String>>,
+        privileges: Vec<GrantedPrivilege>,
         on: On,
         roles: Vec<RoleName>,
     },

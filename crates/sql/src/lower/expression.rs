@@ -148,6 +148,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::TimestampTz(_)
         | Type::Uuid => true,
         Type::Range(of) | Type::Multirange(of) => !of.has_scales(),
+        Type::Internal(Internal::Tid) => true,
         Type::Enum(_) | Type::Internal(Internal::Xid8) => !ordered,
         _ => false,
     }

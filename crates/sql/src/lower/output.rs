@@ -255,7 +255,8 @@ pub(crate) fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
         Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Inet | Type::Cidr | Type::MacAddr | Type::MacAddr8 | Type::Money => true,
-        Type::Range(_) | Type::Multirange(_) | Type::Internal(Internal::Xid8) => true,
+        Type::Range(_) | Type::Multirange(_) => true,
+        Type::Internal(Internal::Xid8 | Internal::Tid) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -280,7 +281,7 @@ fn kind(ty: &Type) -> DataType {
         | Type::MacAddr8
         | Type::Money
         | Type::Range(_)
-        | Type::Internal(Internal::Xid8)
+        | Type::Internal(Internal::Xid8 | Internal::Tid)
         | Type::Multirange(_) => DataType::Utf8View,
         Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {

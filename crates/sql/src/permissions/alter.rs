@@ -7,6 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::{Catalog, Object, Privileges};
 
+use super::asked::{Asked, listed_idents};
 use super::commented;
 use crate::error::Result;
 use crate::names::{schema_name, shown_schema, table_name};
@@ -155,7 +156,9 @@ fn reference(
     if (&parent.schema, &parent.name) == (&own.schema, &own.name) {
         return Ok(());
     }
-    rights.on_table(catalog, &key.foreign_table, Privileges::REFERENCES)
+    // Without columns those of the other table's key are meant.
+    let asked = Asked::default().on(Privileges::REFERENCES, listed_idents(&key.referred_columns));
+    rights.on_table(catalog, &key.foreign_table, asked)
 }
 
 /// To remove something: who owns it may, and who owns its schema.

@@ -106,6 +106,33 @@ impl Rights {
         granted.superuser || asked.is_empty() || granted.roles.may(&granted.held, object, asked)
     }
 
+    /// Whether something may be done with a column of an object.
+    pub(crate) fn may_column(&self, object: &Object, column: &str, asked: Privileges) -> bool {
+        self.may(object, asked)
+            || match self {
+                Self::All => true,
+                Self::Of(granted) => {
+                    let asked = asked.without(granted.everywhere(object));
+                    let roles = &granted.roles;
+                    roles
+                        .may_column(&granted.held, object, column)
+                        .contains(asked)
+                }
+            }
+    }
+
+    /// The columns of an object with which something may be done that may not be done with all of
+    /// them.
+    pub(crate) fn columns(&self, object: &Object, asked: Privileges) -> Vec<String> {
+        let Self::Of(granted) = self else {
+            return Vec::new();
+        };
+        let access = granted.roles.access(object);
+        let mut columns: Vec<String> = access.columns.into_keys().collect();
+        columns.retain(|column| self.may_column(object, column, asked));
+        columns
+    }
+
     /// Whether an object is theirs.
     pub(crate) fn owns(&self, object: &Object) -> bool {
         match self {
@@ -159,11 +186,35 @@ impl Rights {
     /// # Errors
     /// `42501`.
     pub(crate) fn table(&self, name: &Name, table: &Table, asked: Privileges) -> Result<()> {
-        self.schema(&name.schema, Privileges::USAGE)?;
+        self.use_table(name)?;
         match self.may(&table.id.into(), asked) {
             true => Ok(()),
             false => Err(denied("table", &name.name).at(name.position)),
         }
+    }
+
+    /// Refuses what may not be done with some columns of a table of that name.
+    ///
+    /// # Errors
+    /// `42501`.
+    pub(crate) fn columns_of_table(
+        &self,
+        name: &Name,
+        table: &Table,
+        (asked, columns): (Privileges, &[String]),
+    ) -> Result<()> {
+        self.use_table(name)?;
+        let object = table.id.into();
+        let mut columns = columns.iter();
+        match columns.all(|column| self.may_column(&object, column, asked)) {
+            true => Ok(()),
+            false => Err(denied("table", &name.name).at(name.position)),
+        }
+    }
+
+    /// Refuses to name what is in the schema of a table.
+    fn use_table(&self, name: &Name) -> Result<()> {
+        self.schema(&name.schema, Privileges::USAGE)
     }
 
     /// Refuses what only the owner of an object may do.

@@ -1,13 +1,17 @@
 //! GRANT, REVOKE, ALTER … OWNER TO, REASSIGN OWNED and DROP OWNED.
 
+use std::collections::HashMap;
+
 use freestone_storage::{Catalog, CatalogEdit, Object, Privileges, RoleId};
 
 use super::Run;
-use super::granted::{find, objects, schema_of, with_sequences};
+use super::granted::{Found, find, objects, schema_of, with_sequences};
 use super::role::changeable;
 use crate::error::{Error, Result};
-use crate::grammar::{Kind, On, RoleName, RoleStatement};
+use crate::front::columns_of_view;
+use crate::grammar::{GrantedPrivilege, Kind, On, RoleName, RoleStatement};
 use crate::outcome::Outcome;
+use crate::relations::Relations;
 use crate::rights::{Rights, Who, denied};
 
 impl Run<'_> {
@@ -19,8 +23,14 @@ impl Run<'_> {
                 on,
                 roles,
             } => {
-                let privileges = privileges.as_deref();
-                self.edit(|edit| self.grant(edit, *grant, (privileges, on), roles))?;
+                let of_columns = privileges.iter().any(|one| !one.columns.is_empty());
+                let mut columns = HashMap::new();
+                if of_columns {
+                    for found in objects(self.snapshot.catalog(), on)? {
+                        columns.insert(found.object.clone(), self.columns_of(&found)?);
+                    }
+                }
+                self.edit(|edit| self.grant(edit, *grant, (privileges, on, &columns), roles))?;
                 if *grant { "GRANT" } else { "REVOKE" }
             }
             RoleStatement::Membership {
@@ -65,7 +75,7 @@ impl Run<'_> {
         &self,
         edit: &mut CatalogEdit,
         grant: bool,
-        (privileges, on): (Option<&[String]>, &On),
+        (privileges, on, columns): (&[GrantedPrivilege], &On, &HashMap<Object, Vec<String>>),
         roles: &[RoleName],
     ) -> Result<()> {
         let catalog = edit.catalog();
@@ -81,17 +91,40 @@ impl Run<'_> {
             if !rights.owns(&found.object) {
                 return Err(denied(found.word(), &found.name));
             }
-            let asked = found.privileges(privileges)?;
+            let columns = columns.get(&found.object).map_or(&[][..], Vec::as_slice);
+            let asked = found.privileges(columns, privileges)?;
             let mut access = edit.catalog().roles().access(&found.object);
-            for role in &ids {
-                match grant {
-                    true => access.grant(*role, asked),
-                    false => access.revoke(*role, asked),
+            for ((asked, column), role) in asked
+                .iter()
+                .flat_map(|asked| ids.iter().map(move |role| (asked, *role)))
+            {
+                match (grant, column) {
+                    (true, None) => access.grant(role, *asked),
+                    (false, None) => access.revoke(role, *asked),
+                    (true, Some(column)) => access.grant_column(column, role, *asked),
+                    (false, Some(column)) => access.revoke_column(column, role, *asked),
                 }
             }
             edit.roles_mut().set_access(found.object, access);
         }
         Ok(())
+    }
+
+    /// The columns of a table or view.
+    fn columns_of(&self, found: &Found) -> Result<Vec<String>> {
+        Ok(match &found.object {
+            Object::Table(id) => {
+                let table = self.snapshot.table_by_id(*id);
+                let columns = table.iter().flat_map(|table| table.schema.declared());
+                columns.map(|column| column.name.clone()).collect()
+            }
+            Object::View(schema, name) => {
+                let relations = Relations::new(self.state(), self.snapshot.clone());
+                let columns = columns_of_view(&relations, schema, name)?;
+                columns.into_iter().map(|(name, _)| name).collect()
+            }
+            _ => Vec::new(),
+        })
     }
 
     fn membership(&self, edit: &mut CatalogEdit, statement: &RoleStatement) -> Result<()> {
@@ -238,7 +271,7 @@ impl Run<'_> {
                     return Err(Error::unsupported(message)
                         .with_hint("REASSIGN OWNED gives them to another role"));
                 }
-                if access.grants.remove(&role.id).is_some() {
+                if access.revoke_all(role.id) {
                     edit.roles_mut().set_access(object, access);
                 }
             }

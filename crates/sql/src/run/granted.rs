@@ -5,7 +5,7 @@ use freestone_storage::{Catalog, Object, Privileges, RoleId};
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
-use crate::grammar::{Kind, On};
+use crate::grammar::{GrantedPrivilege, Kind, On};
 use crate::names::{Name, meant_schema, named};
 use crate::relations::unknown_table;
 
@@ -39,24 +39,55 @@ impl Found {
         }
     }
 
-    /// The privileges of that name that such an object has.
-    pub(super) fn privileges(&self, names: Option<&[String]>) -> Result<Privileges> {
+    /// The privileges of some names that such an object has, each with the column that it is
+    /// about, if it is not about the whole object. `known` are its columns.
+    ///
+    /// # Errors
+    /// `0LP01` for one that it has not, `42703` for a column that it has not.
+    pub(super) fn privileges(
+        &self,
+        known: &[String],
+        asked: &[GrantedPrivilege],
+    ) -> Result<Vec<(Privileges, Option<String>)>> {
+        let of_relation = matches!(self.kind, Kind::Table | Kind::View);
         let own = match self.kind {
             Kind::Table | Kind::View => Privileges::OF_TABLES,
             Kind::Sequence => Privileges::OF_SEQUENCES,
             Kind::Schema | Kind::Type => Privileges::OF_SCHEMAS,
         };
-        let Some(names) = names else {
-            return Ok(own);
-        };
-        let mut all = Privileges::NONE;
-        for name in names {
-            let known = Privileges::named(name).filter(|known| own.contains(*known));
-            all = all
-                | known.ok_or_else(|| {
-                    let message = format!("invalid privilege type {name} for {}", self.word());
-                    Error::new("0LP01", message)
-                })?;
+        let mut all = Vec::new();
+        for GrantedPrivilege { name, columns } in asked {
+            let wrong = |message: String| Error::new("0LP01", message);
+            if !columns.is_empty() && !of_relation {
+                let message = "column privileges are only valid for relations";
+                return Err(wrong(message.to_owned()));
+            }
+            let (own, called) = match columns.is_empty() {
+                true => (own, self.word()),
+                false => (Privileges::OF_COLUMNS, "column"),
+            };
+            let privileges = match name {
+                None => own,
+                Some(name) => {
+                    let known = Privileges::named(name).filter(|known| own.contains(*known));
+                    known.ok_or_else(|| {
+                        wrong(format!("invalid privilege type {name} for {called}"))
+                    })?
+                }
+            };
+            if columns.is_empty() {
+                all.push((privileges, None));
+            }
+            for column in columns {
+                if !known.contains(column) {
+                    let message = format!(
+                        "column \"{column}\" of relation \"{}\" does not exist",
+                        self.name
+                    );
+                    return Err(Error::new("42703", message));
+                }
+                all.push((privileges, Some(column.clone())));
+            }
         }
         Ok(all)
     }
@@ -201,7 +232,7 @@ pub(super) fn uses(catalog: &Catalog, role: RoleId) -> Vec<String> {
         };
         if access.owner == role {
             uses.push(format!("owner of {described}"));
-        } else if access.grants.contains_key(&role) {
+        } else if access.names(role) {
             uses.push(format!("privileges for {described}"));
         }
     }

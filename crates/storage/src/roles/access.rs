@@ -44,7 +44,33 @@ pub struct Access {
     pub owner: RoleId,
     /// What others may; [`RoleId::PUBLIC`] is everybody.
     #[serde(default)]
-    pub grants: BTreeMap<RoleId, Privileges>,
+    pub grants: Grants,
+    /// What others may do with single columns of a table or view, by the columns' names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Grants>,
+}
+
+/// What was granted to which role.
+pub type Grants = BTreeMap<RoleId, Privileges>;
+
+/// What was granted to some of the roles, or to everybody.
+fn of_roles(grants: &Grants, held: &BTreeSet<RoleId>) -> Privileges {
+    let grants = grants.iter();
+    let mine = grants.filter(|(role, _)| **role == RoleId::PUBLIC || held.contains(role));
+    mine.fold(Privileges::NONE, |all, (_, more)| all | *more)
+}
+
+fn granted(grants: &mut Grants, role: RoleId, privileges: Privileges) {
+    let had = grants.get(&role).copied().unwrap_or_default();
+    grants.insert(role, had | privileges);
+}
+
+fn revoked(grants: &mut Grants, role: RoleId, privileges: Privileges) {
+    let had = grants.get(&role).copied().unwrap_or_default();
+    match had.without(privileges) {
+        Privileges::NONE => grants.remove(&role),
+        left => grants.insert(role, left),
+    };
 }
 
 impl Access {
@@ -55,6 +81,7 @@ impl Access {
         Self {
             owner: FIRST_ROLE,
             grants: grants.into_iter().collect(),
+            columns: BTreeMap::new(),
         }
     }
 
@@ -63,22 +90,59 @@ impl Access {
         Self {
             owner,
             grants: BTreeMap::new(),
+            columns: BTreeMap::new(),
         }
     }
 
     /// Lets a role do more.
     pub fn grant(&mut self, role: RoleId, privileges: Privileges) {
-        let had = self.grants.get(&role).copied().unwrap_or_default();
-        self.grants.insert(role, had | privileges);
+        granted(&mut self.grants, role, privileges);
     }
 
-    /// Lets a role do less.
+    /// Lets a role do less, with the whole object and with each of its columns.
     pub fn revoke(&mut self, role: RoleId, privileges: Privileges) {
-        let had = self.grants.get(&role).copied().unwrap_or_default();
-        match had.without(privileges) {
-            Privileges::NONE => self.grants.remove(&role),
-            left => self.grants.insert(role, left),
-        };
+        revoked(&mut self.grants, role, privileges);
+        let columns = self.columns.values_mut();
+        columns.for_each(|grants| revoked(grants, role, privileges));
+        self.columns.retain(|_, grants| !grants.is_empty());
+    }
+
+    /// Lets a role do more with a column.
+    pub fn grant_column(&mut self, column: &str, role: RoleId, privileges: Privileges) {
+        let grants = self.columns.entry(column.to_owned()).or_default();
+        granted(grants, role, privileges);
+    }
+
+    /// Lets a role do less with a column. What it may do with the whole object it still may.
+    pub fn revoke_column(&mut self, column: &str, role: RoleId, privileges: Privileges) {
+        if let Some(grants) = self.columns.get_mut(column) {
+            revoked(grants, role, privileges);
+        }
+        self.columns.retain(|_, grants| !grants.is_empty());
+    }
+
+    /// Takes everything back that a role was granted. Tells whether that was something.
+    pub fn revoke_all(&mut self, role: RoleId) -> bool {
+        let mut had = self.grants.remove(&role).is_some();
+        for grants in self.columns.values_mut() {
+            had |= grants.remove(&role).is_some();
+        }
+        self.columns.retain(|_, grants| !grants.is_empty());
+        had
+    }
+
+    /// Whether a role was granted something.
+    pub fn names(&self, role: RoleId) -> bool {
+        let columns = self.columns.values();
+        self.grants.contains_key(&role) || columns.into_iter().any(|one| one.contains_key(&role))
+    }
+
+    /// A column is called otherwise from now on or, without another name, is no more.
+    pub(crate) fn rename_column(&mut self, column: &str, to: Option<&str>) {
+        let grants = self.columns.remove(column);
+        if let (Some(grants), Some(to)) = (grants, to) {
+            self.columns.insert(to.to_owned(), grants);
+        }
     }
 
     /// Whether roles that are `held` together may do all that is `asked`.
@@ -91,8 +155,12 @@ impl Access {
         if held.contains(&self.owner) {
             return Privileges::OF_TABLES | Privileges::OF_SCHEMAS;
         }
-        let grants = self.grants.iter();
-        let mine = grants.filter(|(role, _)| **role == RoleId::PUBLIC || held.contains(role));
-        mine.fold(Privileges::NONE, |all, (_, more)| all | *more)
+        of_roles(&self.grants, held)
+    }
+
+    /// All that roles that are `held` together may do with a column.
+    pub fn granted_column(&self, held: &BTreeSet<RoleId>, column: &str) -> Privileges {
+        let own = self.columns.get(column);
+        self.granted(held) | own.map_or(Privileges::NONE, |grants| of_roles(grants, held))
     }
 }

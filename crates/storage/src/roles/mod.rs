@@ -7,7 +7,7 @@ mod access;
 mod privileges;
 mod role;
 
-pub use access::{Access, Object};
+pub use access::{Access, Grants, Object};
 pub use privileges::Privileges;
 pub use role::{FIRST_ROLE, Role, RoleId, Verifier};
 
@@ -134,6 +134,27 @@ impl Roles {
         }
     }
 
+    /// What the roles in `held` may do with a column of an object.
+    pub fn may_column(&self, held: &BTreeSet<RoleId>, object: &Object, column: &str) -> Privileges {
+        match self.access.get(object) {
+            Some(access) => access.granted_column(held, column),
+            None => Access::by_default(object).granted(held),
+        }
+    }
+
+    /// Whether something was granted on single columns of an object.
+    pub fn has_columns(&self, object: &Object) -> bool {
+        let access = self.access.get(object);
+        access.is_some_and(|access| !access.columns.is_empty())
+    }
+
+    /// A column of an object is called otherwise or, without another name, is no more.
+    pub(crate) fn rename_column(&mut self, object: &Object, column: &str, to: Option<&str>) {
+        if let Some(access) = self.access.get_mut(object) {
+            access.rename_column(column, to);
+        }
+    }
+
     /// Whether one of the roles in `held` owns an object.
     pub fn owns(&self, held: &BTreeSet<RoleId>, object: &Object) -> bool {
         let access = self.access.get(object);
@@ -201,6 +222,38 @@ mod tests {
         roles.put("b", b);
         assert!(!roles.may(&roles.held(RoleId(20), true), &object, Privileges::SELECT));
         assert!(roles.held(RoleId(20), false).contains(&RoleId(22)));
+    }
+
+    #[test]
+    fn columns_have_rights_of_their_own() {
+        let mut roles = Roles::default();
+        let object = Object::Table(TableId(5));
+        let (role, held) = (RoleId(20), BTreeSet::from([RoleId(20)]));
+        let mut access = roles.access(&object);
+        access.grant_column("a", role, Privileges::SELECT | Privileges::UPDATE);
+        access.grant_column("b", RoleId::PUBLIC, Privileges::SELECT);
+        access.grant(role, Privileges::INSERT);
+        roles.set_access(object.clone(), access.clone());
+        let of = |roles: &Roles, column| roles.may_column(&held, &object, column).to_string();
+        assert_eq!(
+            ["a", "b", "c"].map(|column| of(&roles, column)),
+            ["arw", "ar", "a"]
+        );
+        assert!(!roles.may(&held, &object, Privileges::SELECT));
+        roles.rename_column(&object, "a", Some("c"));
+        assert_eq!(
+            ["a", "b", "c"].map(|column| of(&roles, column)),
+            ["a", "ar", "arw"]
+        );
+        roles.rename_column(&object, "b", None);
+        assert_eq!(of(&roles, "b"), "a");
+        // Of the whole object they are taken from its columns, too.
+        access.revoke(role, Privileges::SELECT);
+        assert_eq!(access.granted_column(&held, "a").to_string(), "aw");
+        access.revoke_column("a", role, Privileges::UPDATE);
+        assert_eq!(access.granted_column(&held, "a").to_string(), "a");
+        let text = serde_json::to_string(&access).unwrap();
+        assert_eq!(serde_json::from_str::<Access>(&text).unwrap(), access);
     }
 
     #[test]

@@ -42,6 +42,8 @@ impl Privileges {
     pub const CREATE: Self = Self(1 << 7);
     /// All that a table or a view has.
     pub const OF_TABLES: Self = Self(0b11_1111);
+    /// All that a column has.
+    pub const OF_COLUMNS: Self = Self(0b10_0111);
     /// All that a sequence has.
     pub const OF_SEQUENCES: Self = Self(1 | 1 << 2 | 1 << 6);
     /// All that a schema has.

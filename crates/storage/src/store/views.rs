@@ -87,9 +87,17 @@ impl CatalogEdit {
         }
     }
 
-    /// Tells the views over a relation that one of its columns is called otherwise, or, without
-    /// another name, is no more.
+    /// Tells the views over a relation, and the rights on its columns, that one of them is called
+    /// otherwise, or, without another name, is no more.
     pub fn tell_views_of(&mut self, relation: (&str, &str), column: &str, to: Option<&str>) {
+        let table = self.catalog.table(relation.0, relation.1);
+        let object = match table {
+            Some(table) => Object::Table(table.id),
+            None => Object::view(relation.0, relation.1),
+        };
+        if self.catalog.roles.has_columns(&object) {
+            self.roles_mut().rename_column(&object, column, to);
+        }
         self.tell_views(|query| query.rename_column(relation, column, to));
     }
 

@@ -226,6 +226,7 @@ fn register_extremes(c: &mut Catalogue) {
         Type::Numeric(None),
         Type::Oid,
         Type::Internal(Internal::Xid8),
+        Type::Internal(Internal::Tid),
         Type::Text,
         Type::Char(None),
         Type::Date,

@@ -10,7 +10,7 @@ use freestone_storage::{
 
 use super::classes::access_number;
 use super::facts::{Fact, Facts};
-use super::roles::{grants, owner, owner_name};
+use super::roles::{column_grants, grants, owner, owner_name};
 use super::types::{of_stored, of_type, placed};
 use crate::catalogs::view_definitions;
 use crate::deparse::deparsed;
@@ -428,6 +428,8 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let schema = one.table.as_ref().map(|table| &table.schema);
         let is_part = schema.is_some_and(|schema| schema.partition.is_some());
+        let roles = relations.snapshot.roles();
+        let access = roles.access(&one.object());
         for (place, (name, kind, column)) in one.columns.iter().enumerate() {
             let (number, modifier) = match column {
                 Some(column) => of_stored(&relations.snapshot, column),
@@ -494,6 +496,13 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ),
                 ("attstattarget", (-1).into()),
                 ("attcacheoff", (-1).into()),
+                (
+                    "attacl",
+                    match access.columns.contains_key(name) {
+                        true => column_grants(&access, roles, name).into(),
+                        false => Fact::Null,
+                    },
+                ),
             ]);
         }
         let Some(table) = &one.table else { continue };

@@ -1,6 +1,8 @@
 //! Roles, memberships, owners and grants.
 
-use freestone_storage::{Access, Catalog, FIRST_ROLE, Object, Privileges, Role, RoleId};
+use std::collections::BTreeMap;
+
+use freestone_storage::{Access, Catalog, FIRST_ROLE, Object, Privileges, Role, RoleId, Roles};
 
 use super::facts::{Fact, Facts};
 use crate::error::Result;
@@ -135,7 +137,12 @@ pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> 
     let roles = relations.snapshot.roles();
     let access = roles.access(object);
     let public = *object == Object::schema(DEFAULT_SCHEMA);
-    if access == Access::by_default(object) && !public {
+    // Grants on columns alone are told with these.
+    let whole = Access {
+        columns: BTreeMap::new(),
+        ..access.clone()
+    };
+    if whole == Access::by_default(object) && !public {
         return Vec::new();
     }
     let all = match object {
@@ -156,6 +163,16 @@ pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> 
         .iter()
         .map(|(role, privileges)| format!("{}={}/{owner}", name(*role), shown(*privileges)));
     std::iter::once(own).chain(others).collect()
+}
+
+/// The rights on a column of an object, as `attacl` has them.
+pub(super) fn column_grants(access: &Access, roles: &Roles, column: &str) -> Vec<String> {
+    let name = |id: RoleId| roles.name(id).unwrap_or_default().to_owned();
+    let owner = name(access.owner);
+    let grants = access.columns.get(column);
+    let grants = grants.into_iter().flatten();
+    let shown = grants.map(|(role, privileges)| format!("{}={privileges}/{owner}", name(*role)));
+    shown.collect()
 }
 
 /// The object of a number in `pg_class`.

@@ -16,7 +16,7 @@ use crate::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
-const TYPES: [(i64, &str, &str, i64, &str, i64); 73] = [
+const TYPES: [(i64, &str, &str, i64, &str, i64); 74] = [
     (16, "bool", "boolean", 1, "B", 1000),
     (17, "bytea", "bytea", -1, "U", 1001),
     (18, "char", "\"char\"", 1, "Z", 1002),
@@ -28,6 +28,7 @@ const TYPES: [(i64, &str, &str, i64, &str, i64); 73] = [
     (24, "regproc", "regproc", 4, "N", 1008),
     (25, "text", "text", -1, "S", 1009),
     (26, "oid", "oid", 4, "N", 1028),
+    (27, "tid", "tid", 6, "U", 1010),
     (28, "xid", "xid", 4, "U", 1011),
     (29, "cid", "cid", 4, "U", 1012),
     (30, "oidvector", "oidvector", -1, "A", 1013),

@@ -1,0 +1,189 @@
+//! Rights that a statement asks for on a relation that it changes: on all of it, or on columns.
+//!
+//! ```text
+//! UPDATE t SET a = b + 1 WHERE c    UPDATE on a, SELECT on b and c
+//! INSERT INTO t (a) VALUES (1)      INSERT on a
+//! DELETE FROM t                     DELETE on all of it
+//! ```
+//!
+//! Columns that are read are found by their names in the text. A sub-query may name a column of
+//! another relation that is called alike: then the right is asked for, too. Where a part of the
+//! statement reads the same relation once more, or the statement is one of a WITH, rights on all
+//! columns are asked for.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor,
+    Visit,
+};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
+use freestone_storage::Privileges;
+
+use crate::names::fold;
+
+/// Rights that are asked for.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// On the whole relation.
+    pub(super) whole: Privileges,
+    /// On columns.
+    pub(super) columns: Vec<(Privileges, Columns)>,
+}
+
+/// Some columns of a relation.
+pub(crate) enum Columns {
+    All,
+    /// Those of these names, as far as there are any.
+    Named(Vec<String>),
+}
+
+impl From<Privileges> for Asked {
+    fn from(whole: Privileges) -> Self {
+        Self {
+            whole,
+            columns: Vec::new(),
+        }
+    }
+}
+
+impl Asked {
+    /// All rights that are asked for, on columns or not.
+    pub(super) fn all(&self) -> Privileges {
+        let of_columns = self.columns.iter();
+        of_columns.fold(self.whole, |all, (more, _)| all | *more)
+    }
+
+    /// With a right on columns, if they are some.
+    pub(super) fn on(mut self, privilege: Privileges, columns: Columns) -> Self {
+        if !matches!(&columns, Columns::Named(names) if names.is_empty()) {
+            self.columns.push((privilege, columns));
+        }
+        self
+    }
+}
+
+/// The columns that a list of names has; an empty list is all of them.
+pub(super) fn listed(names: &[ObjectName]) -> Columns {
+    match names.is_empty() {
+        true => Columns::All,
+        false => Columns::Named(names.iter().filter_map(column).collect()),
+    }
+}
+
+/// The columns that a list of names has; an empty list is all of them.
+pub(super) fn listed_idents(names: &[Ident]) -> Columns {
+    match names.is_empty() {
+        true => Columns::All,
+        false => Columns::Named(names.iter().map(fold).collect()),
+    }
+}
+
+/// The columns that are assigned to.
+pub(super) fn assigned(assignments: &[Assignment]) -> Columns {
+    let targets = assignments.iter().flat_map(|one| match &one.target {
+        AssignmentTarget::ColumnName(name) => std::slice::from_ref(name),
+        AssignmentTarget::Tuple(names) => names,
+    });
+    Columns::Named(targets.filter_map(column).collect())
+}
+
+fn column(name: &ObjectName) -> Option<String> {
+    match name.0.last()? {
+        ObjectNamePart::Identifier(ident) => Some(fold(ident)),
+        ObjectNamePart::Function(_) => None,
+    }
+}
+
+/// Columns of a relation that are read.
+pub(super) struct Reads {
+    /// The relation's name without its schema.
+    name: String,
+    /// How the relation is called in the statement.
+    called: String,
+    all: bool,
+    names: Vec<String>,
+}
+
+impl Reads {
+    /// Of a relation by its name and its alias.
+    pub(super) fn of(name: &ObjectName, alias: Option<&Ident>) -> Self {
+        let name = column(name).unwrap_or_default();
+        Self {
+            called: alias.map_or_else(|| name.clone(), fold),
+            name,
+            all: false,
+            names: Vec::new(),
+        }
+    }
+
+    /// Of the target of a statement; `None` if it is no table.
+    pub(super) fn of_factor(factor: &TableFactor) -> Option<Self> {
+        match factor {
+            TableFactor::Table { name, alias, .. } => {
+                Some(Self::of(name, alias.as_ref().map(|alias| &alias.name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes all columns if a part of the statement reads the relation once more.
+    pub(super) fn note_relations<N: Visit>(&mut self, node: &N) {
+        let again = visit_relations(node, |name| match column(name) {
+            Some(name) if name == self.name => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        self.all |= again.is_break();
+    }
+
+    /// Notes the columns that a part of the statement reads.
+    pub(super) fn note<N: Visit>(&mut self, node: &N) {
+        self.note_relations(node);
+        let _ = visit_expressions(node, |part| {
+            match part {
+                Expr::Identifier(ident) => {
+                    let name = fold(ident);
+                    self.all |= name == self.called;
+                    self.names.push(name);
+                }
+                Expr::CompoundIdentifier(parts) => {
+                    if let [.., of, column] = parts.as_slice()
+                        && fold(of) == self.called
+                    {
+                        self.names.push(fold(column));
+                    }
+                }
+                Expr::Wildcard(_) | Expr::QualifiedWildcard(..) => self.all = true,
+                _ => {}
+            }
+            ControlFlow::<()>::Continue(())
+        });
+    }
+
+    /// Notes what RETURNING reads.
+    pub(super) fn note_returned(&mut self, items: &[SelectItem]) {
+        for item in items {
+            match item {
+                SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => self.all = true,
+                other => self.note(other),
+            }
+        }
+    }
+
+    /// Notes columns by their names.
+    pub(super) fn note_names(&mut self, names: &[Ident]) {
+        self.names.extend(names.iter().map(fold));
+    }
+
+    /// Notes that any column may be read.
+    pub(super) fn note_all(&mut self) {
+        self.all = true;
+    }
+
+    pub(super) fn columns(self) -> Columns {
+        match self.all {
+            true => Columns::All,
+            false => Columns::Named(self.names),
+        }
+    }
+}
