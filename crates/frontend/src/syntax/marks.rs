@@ -31,6 +31,11 @@ pub const QUOTE: char = '"';
 /// The first character of such a name.
 pub(super) const FIRST: char = '\u{1}';
 
+/// Whether a name is such a one.
+pub fn is_mark(name: &str) -> bool {
+    name.starts_with(FIRST)
+}
+
 /// EXCLUDE of a frame: the last key of ORDER BY, with the words behind it.
 pub const EXCLUDE: &str = "\u{1}exclude ";
 /// BETWEEN SYMMETRIC: a call around the lower bound.

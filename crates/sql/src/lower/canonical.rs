@@ -11,6 +11,7 @@
 //! | INTERVAL | its length in microseconds |
 //! | TIMETZ | bytes of the instant, then of the zone |
 //! | enumerations | the place of the label |
+//! | XID8 | its bits with the first one turned |
 //! | arrays, records, JSONB | bytes whose order is that of the values |
 //!
 //! ```text
@@ -26,7 +27,8 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::{SortOptions, cast as cast_array};
 use datafusion::arrow::datatypes::{
-    DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType, TimeUnit,
+    DataType, Decimal128Type, Float32Type, Float64Type, Int64Type, IntervalMonthDayNanoType,
+    TimeUnit,
 };
 use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use datafusion::common::ScalarValue;
@@ -35,8 +37,8 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use freestone_exec::vector::Kind;
-use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
+use freestone_frontend::types::{Internal, Type};
 use freestone_frontend::values::{Interval, Numeric, json, range};
 
 use super::Typed;
@@ -57,6 +59,7 @@ pub(super) fn kind(ty: &Type, held: &DataType) -> Option<DataType> {
         Type::Interval => Some(DataType::Decimal128(38, 0)),
         Type::TimeTz(_) => Some(DataType::FixedSizeBinary(TIMETZ)),
         Type::Enum(_) => Some(DataType::Int32),
+        Type::Internal(Internal::Xid8) => Some(DataType::Int64),
         Type::Array(_) | Type::Record(_) | Type::Jsonb => Some(DataType::Binary),
         _ => None,
     }
@@ -209,6 +212,10 @@ pub(super) fn canonical(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             };
             let places: Int32Array = values.iter().map(|label| place(label?)).collect();
             Arc::new(places)
+        }
+        Type::Internal(Internal::Xid8) => {
+            let values = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?;
+            Arc::new(values.unary::<_, Int64Type>(|bits| bits ^ i64::MIN))
         }
         Type::Array(_) | Type::Record(_) => nested(ty, array)?,
         Type::Jsonb => {

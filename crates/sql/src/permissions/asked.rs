@@ -17,10 +17,12 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor,
     Visit,
 };
+use freestone_frontend::syntax::marks::{NOTHING, is_mark};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
 use freestone_storage::Privileges;
 
 use crate::names::fold;
+use crate::relations::{PLACE, TABLE};
 
 /// Rights that are asked for.
 #[derive(Default)]
@@ -65,9 +67,20 @@ impl Asked {
 
 /// The columns that a list of names has; an empty list is all of them.
 pub(super) fn listed(names: &[ObjectName]) -> Columns {
-    match names.is_empty() {
+    let columns: Vec<String> = names.iter().filter_map(column).collect();
+    match columns.as_slice() {
+        [] => Columns::All,
+        // DO NOTHING in MERGE.
+        [one] if one == NOTHING => Columns::Named(Vec::new()),
+        _ => plain(columns),
+    }
+}
+
+/// The columns of some names; any may be one that a form of the grammar is marked by.
+fn plain(names: Vec<String>) -> Columns {
+    match names.iter().any(|name| is_mark(name)) {
         true => Columns::All,
-        false => Columns::Named(names.iter().filter_map(column).collect()),
+        false => Columns::Named(names),
     }
 }
 
@@ -85,7 +98,7 @@ pub(super) fn assigned(assignments: &[Assignment]) -> Columns {
         AssignmentTarget::ColumnName(name) => std::slice::from_ref(name),
         AssignmentTarget::Tuple(names) => names,
     });
-    Columns::Named(targets.filter_map(column).collect())
+    plain(targets.filter_map(column).collect())
 }
 
 fn column(name: &ObjectName) -> Option<String> {
@@ -143,14 +156,16 @@ impl Reads {
             match part {
                 Expr::Identifier(ident) => {
                     let name = fold(ident);
-                    self.all |= name == self.called;
+                    self.all |= name == self.called || is_mark(&name);
                     self.names.push(name);
                 }
                 Expr::CompoundIdentifier(parts) => {
                     if let [.., of, column] = parts.as_slice()
                         && fold(of) == self.called
                     {
-                        self.names.push(fold(column));
+                        let name = fold(column);
+                        self.all |= is_mark(&name);
+                        self.names.push(name);
                     }
                 }
                 Expr::Wildcard(_) | Expr::QualifiedWildcard(..) => self.all = true,
@@ -180,8 +195,10 @@ impl Reads {
         self.all = true;
     }
 
+    /// The columns that were noted. Those that tell where a row is are of the whole relation.
     pub(super) fn columns(self) -> Columns {
-        match self.all {
+        let mut names = self.names.iter();
+        match self.all || names.any(|name| [TABLE, PLACE].contains(&name.as_str())) {
             true => Columns::All,
             false => Columns::Named(self.names),
         }

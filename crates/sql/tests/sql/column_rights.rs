@@ -39,6 +39,20 @@ fn columns_that_were_granted_can_be_read_and_others_cannot() {
         clerk.rows("SELECT x FROM (SELECT name AS x FROM staff) q ORDER BY 1"),
         ["a", "b"]
     );
+    // What was prepared is asked for again each time.
+    clerk.run("PREPARE named AS SELECT name FROM staff WHERE id = $1");
+    for _ in 0..5 {
+        assert_eq!(clerk.rows("EXECUTE named (2)"), ["b"]);
+        assert_eq!(clerk.rows("SELECT name FROM staff WHERE id = 1"), ["a"]);
+        assert_eq!(
+            clerk.state("SELECT salary FROM staff WHERE id = 1"),
+            "42501"
+        );
+    }
+    owner.run("REVOKE SELECT (name) ON staff FROM clerk");
+    assert_eq!(clerk.state("EXECUTE named (2)"), "42501");
+    assert_eq!(clerk.state("SELECT name FROM staff WHERE id = 1"), "42501");
+    owner.run("GRANT SELECT (name) ON staff TO clerk");
     for query in [
         "SELECT * FROM staff",
         "TABLE staff",
@@ -119,6 +133,13 @@ fn columns_that_were_granted_can_be_changed_and_others_cannot() {
         "UPDATE staff AS s SET name = s.salary::text",
         "UPDATE staff SET name = staff.salary::text",
         "UPDATE staff SET name = staff::text",
+        "UPDATE staff SET name = (staff.*)::text",
+        "UPDATE staff SET name = (staff).salary::text",
+        "UPDATE staff SET name = salary(staff)::text",
+        "UPDATE staff SET name = 'x' RETURNING (SELECT max(s.salary) FROM staff s)",
+        "UPDATE staff SET name = 'x' WHERE staff IS NOT NULL",
+        "UPDATE staff SET name = 'x' WHERE (id, salary) = (1, 10)",
+        "UPDATE staff SET name = 'x' WHERE ctid IS NOT NULL",
         "INSERT INTO staff (id, salary) VALUES (4, 1)",
         "INSERT INTO staff VALUES (4, 'x', 1)",
         "INSERT INTO staff DEFAULT VALUES",
