@@ -278,7 +278,7 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
         (DataType::Utf8View, oid @ (Oid::INET | Oid::CIDR)) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {
-                // What is shown can be read.
+                // Shown values can be read.
                 if let Ok(address) = Inet::read(values.value(row)) {
                     out.put_slice(&address.sent(oid == Oid::CIDR));
                 }
@@ -287,7 +287,7 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
         (DataType::Utf8View, Oid::MONEY) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {
-                // What is shown can be read.
+                // Shown values can be read.
                 if let Ok(amount) = money::read(values.value(row)) {
                     out.put_i64(amount);
                 }
@@ -296,7 +296,7 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
         (DataType::Utf8View, Oid::XID8) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {
-                // What is shown can be read.
+                // Shown values can be read.
                 if let Ok(number) = values.value(row).parse() {
                     out.put_u64(number);
                 }
@@ -305,7 +305,7 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>, styles: &Styl
         (DataType::Utf8View, Oid::TID) => {
             let values = array.as_string_view();
             Box::new(move |row, out| {
-                // What is shown can be read.
+                // Shown values can be read.
                 if let Ok(place) = read_tid(values.value(row)) {
                     let bytes = place.to_be_bytes();
                     out.extend_from_slice(&bytes[2..]);

@@ -13,13 +13,13 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     CascadeOption, ConflictTarget, CopySource, Delete, FromTable, Insert, Merge, MergeAction,
-    ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor, TableObject, Truncate,
-    Update, With,
+    MergeInsertKind, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
+    TableObject, Truncate, Update, With,
 };
 use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::{Catalog, Object, Privileges, TableId};
 
-use self::asked::{Asked, Columns, Reads, assigned, listed, listed_idents};
+use self::asked::{Asked, Columns, Reads, assigned, inserted, listed_idents, width};
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};
 use crate::relations::may_change;
@@ -46,7 +46,7 @@ impl Rights {
         self.check_within(catalog, ast, None)
     }
 
-    /// The same of a statement that reads what a WITH has.
+    /// As [`Rights::check`], of a statement beside common table expressions.
     fn check_within(&self, catalog: &Catalog, ast: &Ast, with: Option<&With>) -> Result<()> {
         let changes = matches!(
             ast,
@@ -125,7 +125,9 @@ impl Rights {
                 columns.try_for_each(|(privilege, columns)| {
                     let known = table.schema.declared().iter().map(|column| &column.name);
                     let columns: Vec<String> = match columns {
+                        Columns::Any => return self.any_column(name, table, *privilege),
                         Columns::All => known.cloned().collect(),
+                        Columns::First(width) => known.take(*width).cloned().collect(),
                         Columns::Named(names) => known
                             .filter(|known| names.contains(known))
                             .cloned()
@@ -142,7 +144,8 @@ impl Rights {
                 let mut columns = asked.columns.iter();
                 let may = self.may(&object, asked.whole)
                     && columns.all(|(privilege, columns)| match columns {
-                        Columns::All => self.may(&object, *privilege),
+                        Columns::All | Columns::First(_) => self.may(&object, *privilege),
+                        Columns::Any => self.may_any(&object, *privilege),
                         Columns::Named(names) => {
                             let mut names = names.iter();
                             names.all(|name| self.may_column(&object, name, *privilege))
@@ -206,7 +209,11 @@ impl Rights {
             }
             Some(_) => asked.whole = asked.whole | Privileges::UPDATE | Privileges::SELECT,
         }
-        let asked = asked.on(Privileges::INSERT, listed(&insert.columns));
+        let columns = match &insert.source {
+            Some(rows) => inserted(&insert.columns, width(rows)),
+            None => Columns::Any,
+        };
+        let asked = asked.on(Privileges::INSERT, columns);
         self.on_table(catalog, name, asked.on(Privileges::SELECT, reads.columns()))
     }
 
@@ -266,7 +273,11 @@ impl Rights {
         for clause in &merge.clauses {
             asked = match &clause.action {
                 MergeAction::Insert(insert) => {
-                    asked.on(Privileges::INSERT, listed(&insert.columns))
+                    let width = match &insert.kind {
+                        MergeInsertKind::Values(values) => values.rows.first().map(|row| row.len()),
+                        MergeInsertKind::Row => None,
+                    };
+                    asked.on(Privileges::INSERT, inserted(&insert.columns, width))
                 }
                 MergeAction::Update(update) => {
                     asked.on(Privileges::UPDATE, assigned(&update.assignments))

@@ -263,9 +263,8 @@ impl<'a> Relations<'a> {
             if changed || self.locked.contains(&table.id) {
                 stored = stored.with_row_ids();
             }
-            let object = table.id.into();
-            if !self.is_changed(name) && rights.columns(&object, Privileges::SELECT).is_empty() {
-                rights.table(name, table, Privileges::SELECT)?;
+            if !self.is_changed(name) {
+                rights.any_column(name, table, Privileges::SELECT)?;
             }
             return Ok(Arc::new(stored));
         }

@@ -99,7 +99,7 @@ pub enum Found {
 pub struct Limited {
     /// Their names.
     pub columns: Vec<String>,
-    /// What a statement that reads another is told.
+    /// The error of a statement that reads another.
     pub error: Error,
 }
 
@@ -133,7 +133,7 @@ pub enum PartColumn {
     At(usize),
     /// A value that is the same in all rows of the part.
     Value(crate::plan::Expr),
-    /// What a function gives for the column at a place.
+    /// The result of a function of the column at a place.
     Of(Arc<Scalar>, usize),
 }
 

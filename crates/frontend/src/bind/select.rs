@@ -277,8 +277,8 @@ impl Binder<'_> {
         }
         let input: HashSet<ColumnId> = plan.columns().iter().map(|column| column.id).collect();
         if grouped_by || !aggregates.is_empty() || having.is_some() || !groupings.is_empty() {
-            // What is sorted or partitioned by a key as a whole is the key itself, even if that is
-            // a constant, which is not one everywhere else.
+            // Rows that are sorted or partitioned by a whole key are so by the key, even if that is a
+            // constant; in other places it is that constant.
             let is_key = |expr: &mut Expr| {
                 if let Some(key) = groups.keys.iter().find(|key| key.expr == *expr) {
                     *expr = key.column.reference();

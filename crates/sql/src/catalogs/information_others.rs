@@ -443,7 +443,7 @@ fn granted(
     rows.collect()
 }
 
-/// The same of what was granted on a column alone.
+/// The grants on a column alone: grantor, grantee and privileges.
 fn granted_column(
     relations: &Relations<'_>,
     object: &Object,

@@ -316,7 +316,7 @@ fn holds(rights: &Rights, (object, part): (&Object, &Part), word: &str) -> Resul
     Ok(match part {
         Part::Whole => rights.may(object, known),
         Part::Column(column) => rights.may_column(object, column, known),
-        Part::AnyColumn => rights.may(object, known) || !rights.columns(object, known).is_empty(),
+        Part::AnyColumn => rights.may_any(object, known),
     })
 }
 

@@ -161,7 +161,7 @@ impl UserDefinedLogicalNodeCore for PipelineNode {
 /// The physical plan of a logical one, by the planner that the session has.
 ///
 /// # Errors
-/// Those of the planner.
+/// Errors of the planner.
 pub(crate) async fn planned(
     plan: &LogicalPlan,
     state: &SessionState,

@@ -233,8 +233,11 @@ impl<'a> Names<'a> {
             return found;
         }
         let error = denied(kind, &name.name).at(name.position);
+        let mut columns = rights.columns(&object, Privileges::SELECT);
+        // Row locks read it, and no statement can name it.
+        columns.push(ROW_ID.to_owned());
         let limited = Limited {
-            columns: rights.columns(&object, Privileges::SELECT),
+            columns,
             error: front_error(error),
         };
         Found::Limited(Box::new(found), limited)
@@ -302,9 +305,7 @@ impl<'a> Names<'a> {
             let rights = relations.rights();
             rights.use_schema(snapshot, &name.schema)?;
             let object = Object::view(&name.schema, &name.name);
-            let may = rights.may(&object, Privileges::SELECT)
-                || !rights.columns(&object, Privileges::SELECT).is_empty();
-            if !relations.is_changed(name) && !may {
+            if !relations.is_changed(name) && !rights.may_any(&object, Privileges::SELECT) {
                 return Err(denied("view", &name.name).at(name.position));
             }
             let datafusion::sql::sqlparser::ast::Statement::Query(query) =

@@ -14,8 +14,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor,
-    Visit,
+    Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
+    SetExpr, TableFactor, Visit,
 };
 use freestone_frontend::syntax::marks::{NOTHING, is_mark};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
@@ -36,7 +36,11 @@ pub(crate) struct Asked {
 /// Some columns of a relation.
 pub(crate) enum Columns {
     All,
-    /// Those of these names, as far as there are any.
+    /// So many, from the first on.
+    First(usize),
+    /// At least one, whichever it is.
+    Any,
+    /// Columns of these names, as far as there are any.
     Named(Vec<String>),
 }
 
@@ -65,8 +69,39 @@ impl Asked {
     }
 }
 
+/// The columns that rows are put in: those of a list of names or, without one, as many as the rows
+/// have, if that is seen.
+pub(super) fn inserted(names: &[ObjectName], width: Option<usize>) -> Columns {
+    match (listed(names), width) {
+        (Columns::All, Some(width)) if names.is_empty() => Columns::First(width),
+        (columns, _) => columns,
+    }
+}
+
+/// How many columns a query has, if its text says so.
+pub(super) fn width(query: &Query) -> Option<usize> {
+    match query.body.as_ref() {
+        SetExpr::Values(values) => values.rows.first().map(|row| row.len()),
+        SetExpr::Select(select) => {
+            // Other expressions may stand for several, as those with COLUMNS(…) do.
+            let is_one = |item: &SelectItem| match item {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+                    matches!(
+                        expr,
+                        Expr::Value(_) | Expr::Identifier(_) | Expr::CompoundIdentifier(_)
+                    )
+                }
+                _ => false,
+            };
+            let items = &select.projection;
+            items.iter().all(is_one).then_some(items.len())
+        }
+        _ => None,
+    }
+}
+
 /// The columns that a list of names has; an empty list is all of them.
-pub(super) fn listed(names: &[ObjectName]) -> Columns {
+fn listed(names: &[ObjectName]) -> Columns {
     let columns: Vec<String> = names.iter().filter_map(column).collect();
     match columns.as_slice() {
         [] => Columns::All,

@@ -19,7 +19,7 @@ pub(super) struct Converter {
     pub(super) requests: Arc<Requests>,
     /// Whether estimates decide anything, as they do for joins.
     pub(super) weighs: bool,
-    /// What stands in the plan more than once.
+    /// Parts that stand in the plan more than once.
     pub(super) repeated: Repeated,
 }
 

@@ -212,6 +212,23 @@ impl Rights {
         }
     }
 
+    /// Refuses what may be done with no column of a table of that name.
+    ///
+    /// # Errors
+    /// `42501`.
+    pub(crate) fn any_column(&self, name: &Name, table: &Table, asked: Privileges) -> Result<()> {
+        self.use_table(name)?;
+        match self.may_any(&table.id.into(), asked) {
+            true => Ok(()),
+            false => Err(denied("table", &name.name).at(name.position)),
+        }
+    }
+
+    /// Whether something may be done with an object or one of its columns.
+    pub(crate) fn may_any(&self, object: &Object, asked: Privileges) -> bool {
+        self.may(object, asked) || !self.columns(object, asked).is_empty()
+    }
+
     /// Refuses to name what is in the schema of a table.
     fn use_table(&self, name: &Name) -> Result<()> {
         self.schema(&name.schema, Privileges::USAGE)

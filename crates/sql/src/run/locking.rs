@@ -329,7 +329,7 @@ impl Run<'_> {
         let tables = self.locked_tables(query, select)?;
         let rights = self.rights(self.snapshot.catalog());
         for one in &tables {
-            rights.table(&one.name, one.table, Privileges::UPDATE)?;
+            rights.any_column(&one.name, one.table, Privileges::UPDATE)?;
         }
         Ok(tables)
     }

@@ -39,7 +39,7 @@ fn columns_that_were_granted_can_be_read_and_others_cannot() {
         clerk.rows("SELECT x FROM (SELECT name AS x FROM staff) q ORDER BY 1"),
         ["a", "b"]
     );
-    // What was prepared is asked for again each time.
+    // Rights are looked at each time that a prepared statement runs.
     clerk.run("PREPARE named AS SELECT name FROM staff WHERE id = $1");
     for _ in 0..5 {
         assert_eq!(clerk.rows("EXECUTE named (2)"), ["b"]);
@@ -113,6 +113,19 @@ fn columns_that_were_granted_can_be_changed_and_others_cannot() {
     clerk.run("INSERT INTO staff (id, name) VALUES (3, 'd')");
     clerk.run("INSERT INTO staff (id, name) VALUES (3, 'e') ON CONFLICT (id) DO NOTHING");
     clerk.run("INSERT INTO staff (id, name) VALUES (3, 'e') ON CONFLICT (id) DO UPDATE SET name = excluded.name RETURNING id");
+    // Rows without a list of columns are for as many as they have.
+    clerk.run(
+        "BEGIN; INSERT INTO staff VALUES (8, 'x'); INSERT INTO staff SELECT id, 'y' FROM teams",
+    );
+    clerk.run(
+        "MERGE INTO staff USING teams ON staff.id = 9 WHEN NOT MATCHED THEN INSERT VALUES (9, 'z')",
+    );
+    assert_eq!(
+        clerk.rows("SELECT id FROM staff WHERE id > 5 ORDER BY 1 FOR UPDATE"),
+        ["7", "8", "9"]
+    );
+    clerk.run("ROLLBACK");
+    assert_eq!(clerk.state("INSERT INTO staff DEFAULT VALUES"), "23502");
     assert_eq!(
         owner.rows("TABLE staff ORDER BY 1"),
         ["1|c|10", "2|1|20", "3|e|NULL"]
@@ -142,7 +155,9 @@ fn columns_that_were_granted_can_be_changed_and_others_cannot() {
         "UPDATE staff SET name = 'x' WHERE ctid IS NOT NULL",
         "INSERT INTO staff (id, salary) VALUES (4, 1)",
         "INSERT INTO staff VALUES (4, 'x', 1)",
-        "INSERT INTO staff DEFAULT VALUES",
+        "INSERT INTO staff SELECT COLUMNS(*) + 1 FROM (SELECT 1 AS a, 2 AS b, 3 AS c) q",
+        "INSERT INTO staff SELECT q.* FROM (SELECT 1 AS a, 'x' AS b, 3 AS c) q",
+        "INSERT INTO staff TABLE staff",
         "INSERT INTO staff (id, name) VALUES (4, 'x') RETURNING salary",
         "INSERT INTO staff (id, name) VALUES (3, 'x') ON CONFLICT (id) DO UPDATE SET name = staff.salary::text",
         "INSERT INTO staff (id, name) VALUES (3, 'x') ON CONFLICT (id) DO UPDATE SET salary = 1",

@@ -45,15 +45,15 @@ pub struct Access {
     /// What others may; [`RoleId::PUBLIC`] is everybody.
     #[serde(default)]
     pub grants: Grants,
-    /// What others may do with single columns of a table or view, by the columns' names.
+    /// Rights of others on single columns of a table or view, by the columns' names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Grants>,
 }
 
-/// What was granted to which role.
+/// Privileges by the role that has them.
 pub type Grants = BTreeMap<RoleId, Privileges>;
 
-/// What was granted to some of the roles, or to everybody.
+/// The privileges of some roles, with those of everybody.
 fn of_roles(grants: &Grants, held: &BTreeSet<RoleId>) -> Privileges {
     let grants = grants.iter();
     let mine = grants.filter(|(role, _)| **role == RoleId::PUBLIC || held.contains(role));

@@ -134,7 +134,7 @@ impl Roles {
         }
     }
 
-    /// What the roles in `held` may do with a column of an object.
+    /// The privileges that the roles in `held` have on a column of an object.
     pub fn may_column(&self, held: &BTreeSet<RoleId>, object: &Object, column: &str) -> Privileges {
         match self.access.get(object) {
             Some(access) => access.granted_column(held, column),
