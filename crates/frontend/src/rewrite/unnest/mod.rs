@@ -53,8 +53,8 @@ use push::Domain;
 /// A plan that gives the same rows, and has neither sub-queries in expressions nor dependent
 /// joins where they can be removed.
 pub fn unnest(plan: Plan) -> Plan {
-    // A level becomes a few.
-    let levels = plan.levels().saturating_mul(4);
+    // A level becomes a few, and plans are moved through each: frames are great.
+    let levels = plan.levels().saturating_mul(32);
     stack::with_room(levels, || {
         let mut work = Unnesting::default();
         work.see(&plan);

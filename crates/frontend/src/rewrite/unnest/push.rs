@@ -124,6 +124,7 @@ fn with_given(mut columns: Vec<Column>, given: &[Given]) -> Vec<Column> {
 
 impl Unnesting {
     /// The values of the domain.
+    #[inline(never)]
     fn values_of(&mut self, domain: &mut Domain) -> (Plan, Vec<Given>) {
         domain.used = true;
         let columns = domain.columns.iter();
@@ -331,6 +332,7 @@ impl Unnesting {
     }
 
     /// VALUES that read the outer row: a projection of the domain for each row.
+    #[inline(never)]
     fn push_rows(
         &mut self,
         columns: Vec<Column>,
@@ -382,6 +384,7 @@ impl Unnesting {
         Some((plan, given))
     }
 
+    #[inline(never)]
     fn push_filter(
         &mut self,
         mut input: Plan,
@@ -497,6 +500,7 @@ impl Unnesting {
         Some((plan, given))
     }
 
+    #[inline(never)]
     fn push_join(
         &mut self,
         kind: JoinKind,
@@ -604,6 +608,7 @@ impl Unnesting {
         Some((Plan::Project { input, items }, given))
     }
 
+    #[inline(never)]
     fn push_aggregate(
         &mut self,
         plan: Plan,
@@ -688,6 +693,7 @@ impl Unnesting {
     }
 
     /// LIMIT for each value of the domain: rows are numbered.
+    #[inline(never)]
     fn push_limit(
         &mut self,
         input: Plan,
