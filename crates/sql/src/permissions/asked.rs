@@ -15,10 +15,10 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
-    SetExpr, TableFactor, Visit,
+    SetExpr, TableFactor, Visit, Visitor,
 };
 use freestone_frontend::syntax::marks::{NOTHING, is_mark};
-use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
+use freestone_frontend::syntax::walk::{visit_expressions, visit_relations, walk};
 use freestone_storage::Privileges;
 
 use crate::names::fold;
@@ -36,7 +36,7 @@ pub(crate) struct Asked {
 /// Some columns of a relation.
 pub(crate) enum Columns {
     All,
-    /// So many, from the first on.
+    /// The first columns, as many as the number says.
     First(usize),
     /// At least one, whichever it is.
     Any,
@@ -143,6 +143,20 @@ fn column(name: &ObjectName) -> Option<String> {
     }
 }
 
+/// Finds sub-queries with a star, which may be that of the relation around: `(SELECT t.*)`.
+struct Stars;
+
+impl Visitor for Stars {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        match query.to_string().contains('*') {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
 /// Columns of a relation that are read.
 pub(super) struct Reads {
     /// The relation's name without its schema.
@@ -187,6 +201,7 @@ impl Reads {
     /// Notes the columns that a part of the statement reads.
     pub(super) fn note<N: Visit>(&mut self, node: &N) {
         self.note_relations(node);
+        self.all |= walk(node, &mut Stars).is_break();
         let _ = visit_expressions(node, |part| {
             match part {
                 Expr::Identifier(ident) => {

@@ -148,6 +148,7 @@ fn columns_that_were_granted_can_be_changed_and_others_cannot() {
         "UPDATE staff SET name = staff::text",
         "UPDATE staff SET name = (staff.*)::text",
         "UPDATE staff SET name = (staff).salary::text",
+        "UPDATE staff SET name = (SELECT q::text FROM (SELECT staff.*) q)",
         "UPDATE staff SET name = salary(staff)::text",
         "UPDATE staff SET name = 'x' RETURNING (SELECT max(s.salary) FROM staff s)",
         "UPDATE staff SET name = 'x' WHERE staff IS NOT NULL",
