@@ -443,6 +443,10 @@ impl Run<'_> {
         let start = offset.unwrap_or(0.0) as usize;
         let most = limit.filter(|_| !percent && ties.is_none());
         let most = most.map(|limit| start.saturating_add(limit as usize));
+        if limit == Some(0.0) {
+            let (columns, rows) = (input.columns(), Vec::new());
+            return self.plan(&Plan::Values { columns, rows }, env);
+        }
         let table = self.limited(input, env, most)?;
         let start = start.min(table.rows);
         let share = |limit: f64| match percent {

@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `empty` | limits of no rows compute none |
 //! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
@@ -10,6 +11,7 @@
 //! | `prune` | values that nothing reads go |
 //! | `facts` | things that are known of plans without running them |
 
+mod empty;
 pub(crate) mod facts;
 mod guard;
 mod inline;
@@ -26,6 +28,6 @@ pub use unnest::unnest;
 
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(plan: Plan) -> Plan {
-    let plan = inline::inlined(unnest(guard::guarded(plan)));
+    let plan = inline::inlined(unnest(guard::guarded(empty::emptied(plan))));
     prune::pruned(push_down::push_down(order::ordered(plan)))
 }

@@ -71,3 +71,21 @@ impl Chance {
         all[self.below(all.len() as u64) as usize]
     }
 }
+
+#[test]
+fn limits_of_no_rows() {
+    let is_empty = |sql: &str| {
+        let plan = super::rewritten(bound(sql).unwrap());
+        matches!(&plan, Plan::Values { rows, .. } if rows.is_empty())
+    };
+    for sql in [
+        "select x / 0 from r limit 0",
+        "select x from r order by y / 0 offset 3 rows fetch next 0 rows with ties",
+        "select * from (select x from r limit 0) q limit 5",
+    ] {
+        let plan = bound(sql).unwrap();
+        same_rows(sql, &plan, &super::rewritten(plan.clone()));
+    }
+    assert!(is_empty("select x / 0 from r limit 0"));
+    assert!(!is_empty("select x from r limit 1"));
+}

@@ -29,9 +29,10 @@ use freestone_frontend::types::Type;
 use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
-use crate::lower::{self, Lowered, Surroundings};
+use crate::lower::{self, Handle, Lowered, Surroundings};
 use crate::options::OwnOptions;
-use crate::relations::Relations;
+use crate::relations::{Relations, may_read};
+use crate::scan::StoredTable;
 use crate::workload::Record;
 
 pub(crate) use declared::{
@@ -69,6 +70,8 @@ pub(crate) struct Logical {
     pub(crate) dated: bool,
     /// The settings under which it was made.
     pub(crate) session: Arc<Session>,
+    /// The error of reading it, if it has a materialized view without rows.
+    pub(crate) unreadable: Option<Error>,
 }
 
 impl Logical {
@@ -304,6 +307,14 @@ const FLAT: usize = 100;
 /// How much larger the steps of walks here are than those of the front.
 const WALKS: usize = 8;
 
+/// Refuses to read a materialized view without rows.
+fn readable(relation: &Handle) -> Result<()> {
+    match relation.provider.downcast_ref::<StoredTable>() {
+        Some(stored) => may_read(stored.parts().0),
+        None => Ok(()),
+    }
+}
+
 /// The most operators that stand above each other, counted without recursion.
 fn operators(plan: &Plan) -> usize {
     let (mut open, mut most) = (vec![(plan, 1)], 0);
@@ -334,6 +345,7 @@ fn bound_or_found(
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
     let dated = bound.dated || !lower::is_lasting(&bound.plan);
+    let unreadable = lower::look_at_relations(&bound.plan, &readable).err();
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
@@ -378,6 +390,7 @@ fn bound_or_found(
         parameters: bound.parameters,
         dated,
         session: around.session,
+        unreadable,
     };
     Ok(Planned::Plan(Box::new(planned)))
 }

@@ -207,6 +207,24 @@ pub(crate) fn is_immutable(plan: &Plan) -> bool {
     })
 }
 
+/// Looks at each relation that a plan or one of its sub-queries reads.
+///
+/// # Errors
+/// Those of looking.
+pub(crate) fn look_at_relations(plan: &Plan, look: &dyn Fn(&Handle) -> Result<()>) -> Result<()> {
+    if let Plan::Scan { relation, .. } = plan
+        && let Some(handle) = relation.handle.downcast_ref::<Handle>()
+    {
+        look(handle)?;
+    }
+    let mut plans = plan.inputs();
+    for expr in plan.expressions() {
+        subqueries(expr, &mut plans);
+    }
+    let mut plans = plans.into_iter();
+    plans.try_for_each(|plan| look_at_relations(plan, look))
+}
+
 /// Whether a plan calls only functions of a kind.
 fn calls_only(plan: &Plan, fits: &dyn Fn(&Scalar) -> bool) -> bool {
     let of_kind = |expr: &Bound| {

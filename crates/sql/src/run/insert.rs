@@ -269,6 +269,7 @@ impl Run<'_> {
             parameters: Vec::new(),
             dated: true,
             session: source.session,
+            unreadable: source.unreadable,
             plan: LogicalPlanBuilder::from(source.plan)
                 .project(projection)?
                 .build()?,

@@ -5,12 +5,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
@@ -18,14 +14,11 @@ use freestone_storage::Snapshot;
 use futures::StreamExt;
 
 use super::Run;
-use crate::engine::PipelineNode;
 use crate::error::{Result, panicked};
 use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
 use crate::outcome::{Outcome, Rows};
 use crate::plans::{KnownPlan, lasting};
-use crate::relations::may_read;
-use crate::scan::StoredTable;
 use crate::workload::{Foreseen, Watching};
 
 /// A plan to run, or rows that are there.
@@ -145,35 +138,16 @@ impl Run<'_> {
     }
 
     pub(crate) async fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
-        readable(&plan.plan)?;
-        self.physical_of_any(plan).await
+        match &plan.unreadable {
+            Some(error) => Err(error.clone()),
+            None => self.physical_of_any(plan).await,
+        }
     }
 
     /// As [`Run::physical`], of a plan that may read a materialized view without rows, too.
     pub(super) async fn physical_of_any(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(crate::engine::planned(&plan.plan, self.state()).await?)
     }
-}
-
-/// Refuses a plan that reads a materialized view without rows.
-///
-/// # Errors
-/// `55000`.
-fn readable(plan: &LogicalPlan) -> DfResult<()> {
-    plan.apply_with_subqueries(|node| {
-        if let Some(ours) = PipelineNode::of(node) {
-            let mut read = ours.plan().tables().into_iter();
-            read.try_for_each(|read| may_read(&read.table))?;
-        }
-        if let LogicalPlan::TableScan(scan) = node {
-            let provider = source_as_provider(&scan.source)?;
-            if let Some(stored) = provider.downcast_ref::<StoredTable>() {
-                may_read(stored.parts().0)?;
-            }
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(())
 }
 
 /// The stream with panics of operators turned into errors. It keeps what the statement sees:

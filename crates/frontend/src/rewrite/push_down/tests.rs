@@ -168,7 +168,7 @@ fn queries_of_with() {
         &["inner by 0", " r", " s"],
     );
     becomes(
-        "with q as (select x, random() z from r) select * from q where x > 1 and x < 0 limit 0",
+        "with q as (select x, random() z from r) select * from q where x > 1 and x < 0 limit 1",
         &["with", " r", " limit", "  filter of 2", "   cte q"],
     );
 }

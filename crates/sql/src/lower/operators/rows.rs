@@ -150,6 +150,8 @@ impl Operator for Cut {
                 }
             };
             let input = match most {
+                // No row is computed if none is wanted.
+                Most::Rows(0) => return Ok(Vec::new().into_iter()),
                 Most::Rows(most) if keys.is_none() => until(input, skip.saturating_add(most)),
                 _ => input,
             };

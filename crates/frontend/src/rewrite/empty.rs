@@ -1,0 +1,54 @@
+//! A limit of no rows computes none.
+//!
+//! ```text
+//! Limit 0                Values (no rows)
+//!   Project 1 / x
+//!     Scan t
+//! ```
+//!
+//! Rows that nobody gets may not raise errors, and are not read. The limit has to stand in the
+//! statement; others are looked at when they run.
+
+use crate::interrupt;
+use crate::plan::{Expr, ExprKind, Plan};
+use crate::stack;
+
+/// A plan that gives the same rows.
+pub(super) fn emptied(mut plan: Plan) -> Plan {
+    stack::with_room(plan.levels(), || empty(&mut plan));
+    plan
+}
+
+fn empty(plan: &mut Plan) {
+    if interrupt::check().is_err() {
+        return;
+    }
+    if gives_none(plan) {
+        let columns = plan.columns();
+        let rows = Vec::new();
+        std::mem::replace(plan, Plan::Values { columns, rows }).free_flat();
+        return;
+    }
+    for expr in plan.expressions_mut() {
+        expr.change(&mut |part| {
+            if let ExprKind::Subquery(subquery) = &mut part.kind {
+                empty(&mut subquery.plan);
+            }
+        });
+    }
+    for input in plan.inputs_mut() {
+        empty(input);
+    }
+}
+
+/// Whether a plan is a limit of no rows. A wrong offset is told when it is looked at.
+fn gives_none(plan: &Plan) -> bool {
+    let Plan::Limit { limit, offset, .. } = plan else {
+        return false;
+    };
+    let none = limit.as_ref().and_then(Expr::literal_integer) == Some(0);
+    none && match offset {
+        Some(offset) => offset.literal_integer().is_some_and(|rows| rows >= 0),
+        None => true,
+    }
+}
