@@ -219,15 +219,20 @@ fn running(failure: &Failure) -> bool {
 /// Whether a failure without a class of its own depends on values.
 fn of_values(failure: &Failure) -> bool {
     let begins = [
-        "unit ",
-        "cannot convert ",
-        "searching for elements in multi",
-        "removing elements from multi",
+        ("0A000", "unit "),
+        ("0A000", "cannot convert "),
+        ("0A000", "searching for elements in multi"),
+        ("0A000", "removing elements from multi"),
+        // Patterns of to_char.
+        ("42601", "cannot use "),
+        ("42601", "multiple decimal points"),
+        ("42601", "\"EEEE\" "),
+        ("42601", "\"9\" must be ahead of "),
+        ("42601", "\"0\" must be ahead of "),
     ];
-    failure.sqlstate == "0A000"
-        && begins
-            .iter()
-            .any(|begin| failure.message.starts_with(begin))
+    begins.iter().any(|(sqlstate, begin)| {
+        failure.sqlstate == *sqlstate && failure.message.starts_with(begin)
+    })
 }
 
 /// A type's name without its modifiers.
