@@ -68,7 +68,7 @@ fn best(cluster: &Cluster, grouping: &Grouping) -> Option<Inside> {
     }
     let known = Search::new(cluster).best();
     let all = (1u64 << count) - 1;
-    let whole = known.get(&all)?;
+    let whole = known.get(all)?;
     let without = whole.cost + GROUP * whole.rows;
     let mut asked = 0;
     for aggregate in &grouping.aggregates {
@@ -76,14 +76,14 @@ fn best(cluster: &Cluster, grouping: &Grouping) -> Option<Inside> {
         parts.for_each(|part| asked |= cluster.relations_of(part));
     }
     let sets = known
-        .iter()
-        .filter(|(set, best)| **set != all && asked & !**set == 0 && best.rows >= MANY);
+        .all()
+        .filter(|(set, best)| *set != all && asked & !set == 0 && best.rows >= MANY);
     let inside = sets.filter_map(|(set, best)| {
-        let (keys, places) = keys_of(cluster, grouping, *set)?;
+        let (keys, places) = keys_of(cluster, grouping, set)?;
         let product: f64 = keys.iter().map(|(key, _)| distinct(cluster, key)).product();
         let groups = product.clamp(1.0, best.rows);
         let inside = Inside {
-            set: *set,
+            set,
             keys,
             places,
             groups,

@@ -55,6 +55,49 @@ pub(crate) struct Best {
     pub(crate) sides: Option<(u64, u64)>,
 }
 
+/// The best trees that are known, by the sets of their relations.
+pub(crate) enum Trees {
+    /// A place for each set of few relations.
+    Dense(Vec<Option<Best>>),
+    /// Some sets of many relations.
+    Sparse(HashMap<u64, Best>),
+}
+
+impl Trees {
+    fn of(relations: usize) -> Self {
+        match relations > EXHAUSTIVE {
+            true => Self::Sparse(HashMap::new()),
+            false => Self::Dense(vec![None; 1 << relations]),
+        }
+    }
+
+    pub(super) fn get(&self, set: u64) -> Option<&Best> {
+        match self {
+            Self::Dense(all) => all.get(usize::try_from(set).ok()?)?.as_ref(),
+            Self::Sparse(some) => some.get(&set),
+        }
+    }
+
+    fn put(&mut self, set: u64, best: Option<Best>) {
+        match (self, best) {
+            (Self::Dense(all), best) => all[set as usize] = best,
+            (Self::Sparse(some), Some(best)) => drop(some.insert(set, best)),
+            (Self::Sparse(some), None) => drop(some.remove(&set)),
+        }
+    }
+
+    /// All sets, the least first if they are few.
+    pub(super) fn all(&self) -> Box<dyn Iterator<Item = (u64, &Best)> + '_> {
+        match self {
+            Self::Dense(all) => {
+                let all = (0..).zip(all);
+                Box::new(all.filter_map(|(set, best)| Some((set, best.as_ref()?))))
+            }
+            Self::Sparse(some) => Box::new(some.iter().map(|(set, best)| (*set, best))),
+        }
+    }
+}
+
 /// The cluster as one plan that gives `wanted`, whose types are `types`.
 pub(crate) fn ordered(
     mut cluster: Cluster,
@@ -177,7 +220,7 @@ pub(crate) struct Search<'a> {
     cluster: &'a Cluster,
     /// Distinct values of both sides of each equality.
     distinct: Vec<[f64; 2]>,
-    known: HashMap<u64, Best>,
+    known: Trees,
 }
 
 impl<'a> Search<'a> {
@@ -189,7 +232,7 @@ impl<'a> Search<'a> {
                 product
             })
         });
-        let mut known = HashMap::new();
+        let mut known = Trees::of(cluster.relations.len());
         for (number, relation) in cluster.relations.iter().enumerate() {
             let rows = relation.converted.plan.estimate;
             let best = Best {
@@ -197,7 +240,7 @@ impl<'a> Search<'a> {
                 rows,
                 sides: None,
             };
-            known.insert(1 << number, best);
+            known.put(1 << number, Some(best));
         }
         Search {
             distinct: distinct.collect(),
@@ -206,7 +249,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn best(mut self) -> HashMap<u64, Best> {
+    pub(super) fn best(mut self) -> Trees {
         if self.cluster.relations.len() > EXHAUSTIVE {
             self.greedy();
         } else {
@@ -217,16 +260,20 @@ impl<'a> Search<'a> {
 
     /// The best tree when some relations are one, which gives so many rows.
     pub(super) fn best_around(mut self, one: u64, rows: f64) -> Option<Best> {
-        self.known.retain(|set, _| set & one == 0);
+        for number in 0..self.cluster.relations.len() {
+            if one & (1 << number) != 0 {
+                self.known.put(1 << number, None);
+            }
+        }
         let groups = Best {
             cost: 0.0,
             rows,
             sides: None,
         };
-        self.known.insert(one, groups);
+        self.known.put(one, Some(groups));
         self.weigh_all(one);
         let all = (1u64 << self.cluster.relations.len()) - 1;
-        self.known.get(&all).copied()
+        self.known.get(all).copied()
     }
 
     /// Weighs every tree of every set of relations that has all of `one` or nothing.
@@ -245,8 +292,8 @@ impl<'a> Search<'a> {
                 }
                 part = (part - 1) & set;
             }
-            if let (None, Some(best)) = (self.known.get(&set), crossed) {
-                self.known.insert(set, best);
+            if let (None, Some(best)) = (self.known.get(set), crossed) {
+                self.known.put(set, Some(best));
             }
         }
     }
@@ -255,47 +302,54 @@ impl<'a> Search<'a> {
     fn greedy(&mut self) {
         let mut parts: Vec<u64> = (0..self.cluster.relations.len()).map(|n| 1 << n).collect();
         while parts.len() > 1 {
-            let mut choice: Option<(f64, usize, usize)> = None;
+            let mut choice: Option<(f64, usize, usize, Best)> = None;
             for a in 0..parts.len() {
                 for b in a + 1..parts.len() {
-                    let (best, connected) = self.pair(parts[a], parts[b]);
+                    let trees = [parts[a], parts[b]].map(|part| self.known.get(part));
+                    let [Some(one), Some(two)] = trees else {
+                        continue;
+                    };
+                    let (best, connected) = self.pair((parts[a], one), (parts[b], two));
                     let cost = best.rows * if connected { 1.0 } else { 1e6 };
                     if choice.is_none_or(|(least, ..)| cost < least) {
-                        choice = Some((cost, a, b));
+                        choice = Some((cost, a, b, best));
                     }
                 }
             }
-            let Some((_, a, b)) = choice else {
+            let Some((_, a, b, best)) = choice else {
                 return;
             };
-            let (best, _) = self.pair(parts[a], parts[b]);
             let set = parts[a] | parts[b];
-            self.known.insert(set, best);
+            self.known.put(set, Some(best));
             parts.remove(b);
             parts[a] = set;
         }
     }
 
     fn weigh(&mut self, a: u64, b: u64, crossed: &mut Option<Best>) {
-        if !self.known.contains_key(&a) || !self.known.contains_key(&b) {
+        let (Some(one), Some(two)) = (self.known.get(a), self.known.get(b)) else {
+            return;
+        };
+        // A join costs more than its sides.
+        let least = one.cost + two.cost;
+        let known = self.known.get(a | b).map(|known| known.cost);
+        if known.is_some_and(|known| known <= least) {
             return;
         }
-        let (best, connected) = self.pair(a, b);
+        let (best, connected) = self.pair((a, one), (b, two));
         if !connected {
             if crossed.is_none_or(|known| best.cost < known.cost) {
                 *crossed = Some(best);
             }
             return;
         }
-        let known = self.known.entry(a | b).or_insert(best);
-        if best.cost < known.cost {
-            *known = best;
+        if known.is_none_or(|known| best.cost < known) {
+            self.known.put(a | b, Some(best));
         }
     }
 
     /// The join of two sets, and whether an equality connects them.
-    fn pair(&self, a: u64, b: u64) -> (Best, bool) {
-        let (one, two) = (self.known[&a], self.known[&b]);
+    fn pair(&self, (a, one): (u64, &Best), (b, two): (u64, &Best)) -> (Best, bool) {
         let (mut shares, mut connected) = ([1.0f64; 2], false);
         let mut classes = 0u64;
         for (equality, distinct) in self.cluster.equalities.iter().zip(&self.distinct) {

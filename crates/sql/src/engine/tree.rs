@@ -1,13 +1,11 @@
 //! The plan of a tree of joins.
 
-use std::collections::HashMap;
-
 use datafusion::arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Comparison, JoinKind, Node, Plan};
 
 use super::join::joined;
-use super::order::{Best, Condition, Equality, Relation};
+use super::order::{Condition, Equality, Relation, Trees};
 
 pub(super) fn equal([a, b]: [Expression; 2]) -> Expression {
     Expression::Compare(Comparison::Equal, Box::new(a), Box::new(b))
@@ -37,13 +35,13 @@ pub(super) struct Builder {
     /// Which are keys of a join, or follow from such.
     pub(super) used: Vec<bool>,
     pub(super) conditions: Vec<Option<Condition>>,
-    pub(super) best: HashMap<u64, Best>,
+    pub(super) best: Trees,
 }
 
 impl Builder {
     /// The plan of a set of relations, and the numbers of its columns.
     pub(super) fn plan(&mut self, set: u64) -> Option<(Plan, Vec<usize>)> {
-        let best = *self.best.get(&set)?;
+        let best = *self.best.get(set)?;
         let (plan, layout) = match best.sides {
             None => {
                 let relation = self
