@@ -597,6 +597,44 @@ kernels! {
     f7 w7 (A a, B b, C c, D d, E e, F g, G h);
 }
 
+/// A kernel of two arguments, of which the first is a text that is mostly the same in all rows,
+/// such as the name of a unit. What is made of it is kept until another comes.
+pub fn by_text<P, B: Input, R: Output>(
+    prepare: impl Fn(&Call<'_>, &str) -> Result<P> + Send + Sync + 'static,
+    f: impl Fn(&P, B::Item<'_>) -> Result<R::Item> + Send + Sync + 'static,
+) -> Kernel {
+    Arc::new(move |call, columns| {
+        let [name, value] = columns else {
+            return Err(Error::internal("a function is short of arguments"));
+        };
+        let (names, values) = (Str::reader(&name.array)?, B::reader(&value.array)?);
+        let rows = match name.constant && value.constant {
+            true => call.rows.min(1),
+            false => call.rows,
+        };
+        let mut writer = R::writer(call.returns, rows);
+        let mut known: Option<(&str, P)> = None;
+        for row in 0..rows {
+            if row % ROWS == ROWS - 1 {
+                crate::interrupt::now()?;
+            }
+            if name.is_null(row) || value.is_null(row) {
+                R::null(&mut writer);
+                continue;
+            }
+            let text = Str::get(&names, &name.array, name.at(row));
+            if known.as_ref().is_none_or(|(last, _)| *last != text) {
+                known = Some((text, prepare(call, text)?));
+            }
+            if let Some((_, prepared)) = &known {
+                let value = B::get(&values, &value.array, value.at(row));
+                R::put(&mut writer, f(prepared, value)?)?;
+            }
+        }
+        Ok(repeated(R::finish(writer), call.rows))
+    })
+}
+
 /// A kernel without arguments; it is called for every row.
 pub fn f0<R: Output>(f: impl Fn(&Call<'_>) -> Result<R::Item> + Send + Sync + 'static) -> Kernel {
     Arc::new(move |call, _| {

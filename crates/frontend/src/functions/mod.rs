@@ -60,6 +60,7 @@ use kernel::Kernel;
 pub use binary::read_bytes;
 pub use bits::of_hex as bits_of_hex;
 pub use casts::{must_fit, read};
+pub use datetime::{Ordinals, digits_of_field, ordinals};
 pub use internal::{read_tid, read_xid, tid_of_row};
 pub use keywords::is_unreserved;
 pub use numeric::read_oid;

@@ -10,6 +10,7 @@
 //! - Expressions of many levels are one call of the front.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
@@ -17,7 +18,7 @@ use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
 use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
-use freestone_frontend::functions::Scalar;
+use freestone_frontend::functions::{Scalar, digits_of_field};
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::{Internal, Type};
 
@@ -32,6 +33,9 @@ const DAY: i64 = 86_400_000_000;
 /// Levels of an expression that DataFusion is given. It names each part of an expression by its
 /// text, in which all parts below stand, and again in the text of each part above.
 const LEVELS: usize = 100;
+
+/// The function of fields of dates and times.
+pub(super) const EXTRACT: &str = "extract";
 
 /// Names of LIKE as an operator, and of what it denies.
 const LIKE: [(&str, bool); 2] = [("~~", false), ("!~~", true)];
@@ -284,9 +288,17 @@ impl Lowering {
         Ok(Some(Typed::new(Expr::InList(list), DataType::Boolean)))
     }
 
-    fn call(&self, function: &Scalar, arguments: &[Bound], ty: &Type) -> Result<Option<Typed>> {
+    fn call(
+        &self,
+        function: &Arc<Scalar>,
+        arguments: &[Bound],
+        ty: &Type,
+    ) -> Result<Option<Typed>> {
         match arguments {
             [left, right] => {
+                if function.name == EXTRACT {
+                    return self.field(function, left, right);
+                }
                 if let Some(op) = comparison(function.name) {
                     return self.compare(op, left, right);
                 }
@@ -479,6 +491,18 @@ impl Lowering {
         let (text, pattern) = (self.expr(text)?.expr, self.expr(pattern)?.expr);
         let like = Like::new(negated, Box::new(text), Box::new(pattern), None, false);
         Ok(Some(Typed::new(Expr::Like(like), DataType::Boolean)))
+    }
+
+    /// A field of dates and times as a decimal of one scale, if all of its values are such.
+    fn field(&self, of: &Arc<Scalar>, name: &Bound, value: &Bound) -> Result<Option<Typed>> {
+        let digits = name.literal_text();
+        let digits = digits.and_then(|name| digits_of_field(name, &value.ty));
+        let Some(digits) = digits else {
+            return Ok(None);
+        };
+        let ty = Type::Numeric(Some(digits));
+        let call = Bound::call(Arc::clone(of), vec![name.clone(), value.clone()], ty);
+        Ok(Some(self.evaluated(&call)?))
     }
 
     fn starts_with(&self, text: &Bound, prefix: &Bound) -> Result<Option<Typed>> {

@@ -6,14 +6,19 @@
 //! A field of an infinity is infinite where it grows without an end, and NULL where it returns
 //! to its beginning.
 
-use super::super::kernel::{Date, F64, Kernel, Num, Opt, Span, Stamp, Str, Time, TimeTz, w2};
-use super::super::{Catalogue, scalar};
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use super::super::kernel::{
+    Call, Date, F64, I64, Kernel, Num, Opt, Span, Stamp, Time, TimeTz, by_text, f1,
+};
+use super::super::{Catalogue, Scalar, scalar};
 use super::casts::date_to_stamp;
 use super::{of, settings, timetz_parts};
 use crate::error::{Error, Result};
-use crate::types::Type;
+use crate::types::{Digits, Type};
 use crate::values::datetime::calendar::{self, DAY, HOUR, MINUTE, SECOND};
-use crate::values::datetime::{Unit, field};
+use crate::values::datetime::{Locale, Unit, field};
 use crate::values::{Interval, Numeric};
 
 /// A field's value.
@@ -59,6 +64,15 @@ impl Value {
             Self::Decimal(value, scale) => i64::try_from(value.div_euclid(10i128.pow(scale))).ok(),
             Self::Julian(day, _) => Some(day),
             _ => None,
+        }
+    }
+
+    /// The number that stands for a whole value.
+    fn ordinal(self) -> Option<i64> {
+        match self {
+            Self::Infinite(true) => Some(i64::MIN),
+            Self::Infinite(false) => Some(i64::MAX),
+            value => value.whole(),
         }
     }
 
@@ -113,8 +127,31 @@ pub(super) fn lowered(name: &str) -> String {
     lower
 }
 
-fn unit_of(name: &str, ty: &Type) -> Result<Unit> {
-    field(name).ok_or_else(|| unrecognized(name, ty))
+/// A field by its name.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    unit: Unit,
+    /// Its name in small letters.
+    name: String,
+}
+
+impl Field {
+    /// The field that a name means.
+    ///
+    /// # Errors
+    /// `22023` for a word that is no field.
+    pub(super) fn named(name: &str, ty: &Type) -> Result<Field> {
+        let name = lowered(name);
+        match field(&name) {
+            Some(unit) => Ok(Field { unit, name }),
+            None => Err(unrecognized(&name, ty)),
+        }
+    }
+
+    /// Its value, if values of the type have it.
+    fn or_unsupported(&self, value: Option<Value>, ty: &Type) -> Result<Value> {
+        value.ok_or_else(|| unsupported(&self.name, ty))
+    }
 }
 
 /// A year as the field shows it: 1 BC is -1.
@@ -192,13 +229,12 @@ fn of_offset(unit: Unit, east: i32) -> Option<Value> {
 }
 
 /// A field of a date.
-fn date_field(name: &str, date: i32) -> Result<Value> {
-    let unit = unit_of(name, &of::DATE)?;
+fn date_value(unit: Unit, date: i32) -> Option<Value> {
     let of_time = matches!(
         unit,
         Unit::Microsecond | Unit::Millisecond | Unit::Second | Unit::Minute | Unit::Hour
     ) || of_offset(unit, 0).is_some();
-    let value = match calendar::is_finite_date(date) {
+    match calendar::is_finite_date(date) {
         _ if of_time => None,
         false => of_infinity(unit, date < 0),
         true => match unit {
@@ -206,56 +242,53 @@ fn date_field(name: &str, date: i32) -> Result<Value> {
             Unit::Epoch => Some((i64::from(date) * 86_400).into()),
             _ => of_days(unit, date.into()),
         },
-    };
-    value.ok_or_else(|| unsupported(name, &of::DATE))
+    }
 }
 
 /// A field of a timestamp, whose time a clock some seconds east of UTC shows.
-pub(super) fn stamp_field(name: &str, utc: i64, east: Option<i32>) -> Result<Value> {
-    let ty = match east {
-        Some(_) => of::STAMPTZ,
-        None => of::STAMP,
-    };
-    let unit = unit_of(name, &ty)?;
+fn stamp_value(unit: Unit, utc: i64, east: Option<i32>) -> Option<Value> {
     if !calendar::is_finite(utc) {
-        return of_infinity(unit, utc < 0).ok_or_else(|| unsupported(name, &ty));
+        return of_infinity(unit, utc < 0);
     }
     let offset = east.and_then(|east| of_offset(unit, east));
     let local = utc.saturating_add(i64::from(east.unwrap_or(0)) * SECOND);
     let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
-    let value = match unit {
+    match unit {
         Unit::Epoch => Some(Value::Decimal(utc.into(), 6)),
         Unit::Julian => Some(Value::Julian(days + calendar::JULIAN_EPOCH, time)),
         _ => of_clock(unit, time)
             .or_else(|| of_days(unit, days))
             .or(offset),
-    };
-    value.ok_or_else(|| unsupported(name, &ty))
-}
-
-fn time_field(name: &str, time: i64) -> Result<Value> {
-    let unit = unit_of(name, &of::TIME)?;
-    match unit {
-        Unit::Epoch => Ok(Value::Decimal(time.into(), 6)),
-        _ => of_clock(unit, time).ok_or_else(|| unsupported(name, &of::TIME)),
     }
 }
 
-fn timetz_field(name: &str, value: [u8; 12]) -> Result<Value> {
-    let unit = unit_of(name, &of::TIMETZ)?;
+pub(super) fn stamp_field(field: &Field, utc: i64, east: Option<i32>) -> Result<Value> {
+    let ty = match east {
+        Some(_) => &of::STAMPTZ,
+        None => &of::STAMP,
+    };
+    field.or_unsupported(stamp_value(field.unit, utc, east), ty)
+}
+
+fn time_value(unit: Unit, time: i64) -> Option<Value> {
+    match unit {
+        Unit::Epoch => Some(Value::Decimal(time.into(), 6)),
+        _ => of_clock(unit, time),
+    }
+}
+
+fn timetz_value(unit: Unit, value: [u8; 12]) -> Option<Value> {
     let (time, east) = timetz_parts(value);
     if unit == Unit::Epoch {
         let utc = time - i64::from(east) * SECOND;
-        return Ok(Value::Decimal(utc.into(), 6));
+        return Some(Value::Decimal(utc.into(), 6));
     }
-    let value = of_clock(unit, time).or_else(|| of_offset(unit, east));
-    value.ok_or_else(|| unsupported(name, &of::TIMETZ))
+    of_clock(unit, time).or_else(|| of_offset(unit, east))
 }
 
-pub(super) fn span_field(name: &str, span: &Interval) -> Result<Value> {
-    let unit = unit_of(name, &of::SPAN)?;
+fn span_value(unit: Unit, span: &Interval) -> Option<Value> {
     let (year, month) = (span.months / 12, span.months % 12);
-    Ok(match unit {
+    Some(match unit {
         Unit::Day => span.days.into(),
         Unit::Month => month.into(),
         Unit::Quarter => (month / 3 + 1).into(),
@@ -269,19 +302,134 @@ pub(super) fn span_field(name: &str, span: &Interval) -> Result<Value> {
             let days = quarters * i128::from(DAY) / 4 + i128::from(span.days) * i128::from(DAY);
             Value::Decimal(days + i128::from(span.micros), 6)
         }
-        _ => of_clock(unit, span.micros).ok_or_else(|| unsupported(name, &of::SPAN))?,
+        _ => return of_clock(unit, span.micros),
     })
+}
+
+pub(super) fn span_field(field: &Field, span: &Interval) -> Result<Value> {
+    field.or_unsupported(span_value(field.unit, span), &of::SPAN)
+}
+
+/// The digits of `extract` where its values are NULL or numbers of one scale, which is so for all
+/// fields that return to their beginning; `None` for others.
+pub fn digits_of_field(name: &str, ty: &Type) -> Option<Digits> {
+    let unit = field(&lowered(name))?;
+    let value = match ty {
+        Type::Date => date_value(unit, 0),
+        Type::Timestamp(_) => stamp_value(unit, 0, None),
+        Type::TimestampTz(_) => stamp_value(unit, 0, Some(0)),
+        Type::Time(_) => time_value(unit, 0),
+        Type::TimeTz(_) => timetz_value(unit, [0; 12]),
+        Type::Interval => span_value(unit, &Interval::new(0, 0, 0)),
+        _ => None,
+    };
+    let returns = match ty {
+        Type::Date | Type::Timestamp(_) | Type::TimestampTz(_) => {
+            matches!(of_infinity(unit, false), Some(Value::Null))
+        }
+        _ => unit != Unit::Epoch,
+    };
+    match value {
+        Some(Value::Decimal(_, scale)) if returns => Some(Digits {
+            precision: DIGITS,
+            scale: u8::try_from(scale).ok()?,
+        }),
+        _ => None,
+    }
+}
+
+/// Most digits of a field that returns to its beginning, and of those of intervals.
+const DIGITS: u8 = 18;
+
+/// Numbers that stand for fields which grow without an end: the infinities are the least and the
+/// greatest number.
+#[derive(Debug)]
+pub struct Ordinals {
+    /// Gives the number, of the name of a field and a date or timestamp.
+    pub of: Arc<Scalar>,
+    /// Gives the field's value, as `extract` has it, of its number.
+    pub value: Arc<Scalar>,
+}
+
+/// The numbers of a field of dates or timestamps; `None` if it is not whole, or does not grow.
+pub fn ordinals(name: &str, ty: &Type) -> Option<Ordinals> {
+    let unit = field(&lowered(name))?;
+    let known = matches!(
+        unit,
+        Unit::Year | Unit::Decade | Unit::Century | Unit::Millennium | Unit::IsoYear
+    );
+    let of = match ty {
+        Type::Date => &ORDINALS.date,
+        Type::Timestamp(_) => &ORDINALS.stamp,
+        Type::TimestampTz(_) => &ORDINALS.stamp_with_zone,
+        _ => return None,
+    };
+    known.then(|| Ordinals {
+        of: Arc::clone(of),
+        value: Arc::clone(&ORDINALS.value),
+    })
+}
+
+/// Functions of ordinals, by the type that they are of.
+struct OfOrdinals {
+    date: Arc<Scalar>,
+    stamp: Arc<Scalar>,
+    stamp_with_zone: Arc<Scalar>,
+    value: Arc<Scalar>,
+}
+
+static ORDINALS: LazyLock<OfOrdinals> = LazyLock::new(|| {
+    let of = |ty: Type, kernel| scalar("ordinal", &[Type::Text, ty], Type::Int8, kernel);
+    let date = by_text::<_, Date, Opt<I64>>(
+        |_, name| Field::named(name, &of::DATE),
+        |field, date| Ok(field.date(date)?.ordinal()),
+    );
+    let stamp = by_text::<_, Stamp, Opt<I64>>(
+        |_, name| Field::named(name, &of::STAMP),
+        |field, stamp| Ok(stamp_field(field, stamp, None)?.ordinal()),
+    );
+    let zoned = by_text::<_, Stamp, Opt<I64>>(zoned, |(field, locale), stamp| {
+        Ok(zoned_field(field, locale, stamp)?.ordinal())
+    });
+    let value = f1::<I64, Num>(|ordinal| match ordinal {
+        i64::MIN => Numeric::parse("-Infinity"),
+        i64::MAX => Numeric::parse("Infinity"),
+        whole => Ok(Numeric::new(whole.into(), 0)),
+    });
+    OfOrdinals {
+        date: Arc::new(of(of::DATE, date)),
+        stamp: Arc::new(of(of::STAMP, stamp)),
+        stamp_with_zone: Arc::new(of(of::STAMPTZ, zoned).stable()),
+        value: Arc::new(scalar("field", &[Type::Int8], Type::Numeric(None), value)),
+    }
+});
+
+impl Field {
+    fn date(&self, date: i32) -> Result<Value> {
+        self.or_unsupported(date_value(self.unit, date), &of::DATE)
+    }
+}
+
+/// A field, and the settings of a call.
+fn zoned(call: &Call<'_>, name: &str) -> Result<(Field, Rc<Locale>)> {
+    Ok((Field::named(name, &of::STAMPTZ)?, settings(call)))
+}
+
+fn zoned_field(field: &Field, locale: &Locale, utc: i64) -> Result<Value> {
+    let east = match calendar::is_finite(utc) {
+        true => locale.zone.east_at(utc),
+        false => 0,
+    };
+    stamp_field(field, utc, Some(east))
 }
 
 /// `extract` and `date_part` of a type.
 macro_rules! both {
-    ($c:ident, $ty:expr, $marker:ty, $field:expr) => {{
-        let numeric: Kernel = w2::<Str, $marker, Opt<Num>>(move |call, name, value| {
-            $field(call, &lowered(name), value)?.numeric()
-        });
-        let float: Kernel = w2::<Str, $marker, Opt<F64>>(move |call, name, value| {
-            Ok($field(call, &lowered(name), value)?.float())
-        });
+    ($c:ident, $ty:expr, $marker:ty, $prepare:expr, $value:expr) => {{
+        let numeric: Kernel =
+            by_text::<_, $marker, Opt<Num>>($prepare, |field, v| $value(field, v)?.numeric());
+        let float: Kernel =
+            by_text::<_, $marker, Opt<F64>>($prepare, |field, v| Ok($value(field, v)?.float()));
         let types = [Type::Text, $ty];
         let stable = matches!($ty, Type::TimestampTz(_));
         let all = [
@@ -295,31 +443,45 @@ macro_rules! both {
 }
 
 pub(super) fn register(c: &mut Catalogue) {
-    use super::super::kernel::Call;
-    both!(c, of::TIME, Time, |_: &Call<'_>, name: &str, v| time_field(
-        name, v
-    ));
-    both!(c, of::TIMETZ, TimeTz, |_: &Call<'_>, name: &str, v| {
-        timetz_field(name, v)
-    });
-    both!(c, of::STAMP, Stamp, |_: &Call<'_>, name: &str, v| {
-        stamp_field(name, v, None)
-    });
-    both!(c, of::STAMPTZ, Stamp, |call: &Call<'_>, name: &str, v| {
-        let east = match calendar::is_finite(v) {
-            true => settings(call).zone.east_at(v),
-            false => 0,
-        };
-        stamp_field(name, v, Some(east))
-    });
+    both!(
+        c,
+        of::TIME,
+        Time,
+        |_, name| Field::named(name, &of::TIME),
+        |field: &Field, v| field.or_unsupported(time_value(field.unit, v), &of::TIME)
+    );
+    both!(
+        c,
+        of::TIMETZ,
+        TimeTz,
+        |_, name| Field::named(name, &of::TIMETZ),
+        |field: &Field, v| field.or_unsupported(timetz_value(field.unit, v), &of::TIMETZ)
+    );
+    both!(
+        c,
+        of::STAMP,
+        Stamp,
+        |_, name| Field::named(name, &of::STAMP),
+        |field: &Field, v| stamp_field(field, v, None)
+    );
+    both!(
+        c,
+        of::STAMPTZ,
+        Stamp,
+        zoned,
+        |(field, locale): &(Field, Rc<Locale>), v| zoned_field(field, locale, v)
+    );
     both!(
         c,
         of::SPAN,
         Span,
-        |_: &Call<'_>, name: &str, v: Interval| span_field(name, &v)
+        |_, name| Field::named(name, &of::SPAN),
+        |field: &Field, v: Interval| span_field(field, &v)
     );
-    let extract =
-        w2::<Str, Date, Opt<Num>>(|_, name, date| date_field(&lowered(name), date)?.numeric());
+    let extract = by_text::<_, Date, Opt<Num>>(
+        |_, name| Field::named(name, &of::DATE),
+        |field, date| field.date(date)?.numeric(),
+    );
     c.add(scalar(
         "extract",
         &[Type::Text, of::DATE],
@@ -327,9 +489,10 @@ pub(super) fn register(c: &mut Catalogue) {
         extract,
     ));
     // A date has the fields of its midnight here.
-    let part = w2::<Str, Date, Opt<F64>>(|_, name, date| {
-        Ok(stamp_field(&lowered(name), date_to_stamp(date)?, None)?.float())
-    });
+    let part = by_text::<_, Date, Opt<F64>>(
+        |_, name| Field::named(name, &of::STAMP),
+        |field, date| Ok(stamp_field(field, date_to_stamp(date)?, None)?.float()),
+    );
     c.add(scalar(
         "date_part",
         &[Type::Text, of::DATE],

@@ -10,13 +10,14 @@
 //! ```
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use super::super::kernel::{
     Call, Date, F64, I32, I64, Kernel, Opt, Span, Stamp, Str, f1, f2, f3, w1, w2, w3,
 };
 use super::super::{Catalogue, scalar};
 use super::casts::{date_to_stamp, local, stamp_to_date};
-use super::fields::{lowered, span_field, stamp_field, unrecognized, unsupported};
+use super::fields::{Field, lowered, span_field, stamp_field, unrecognized, unsupported};
 use super::make::clock;
 use super::template::{DAYS, MONTHS};
 use super::truncate::{age, binned};
@@ -424,10 +425,14 @@ fn last_day(stamp: i64) -> Result<Option<i32>> {
 /// A function of the local time, for dates and both kinds of timestamps.
 macro_rules! of_local {
     ($c:ident, $name:expr, $returns:expr, $out:ty, $f:expr) => {{
-        let f = $f;
+        let of_local = Arc::new($f);
+        let f = Arc::clone(&of_local);
         let kernel: Kernel = f1::<Date, $out>(move |date| f(date_to_stamp(date)?));
         $c.add(scalar($name, &[of::DATE], $returns, kernel));
-        $c.add(scalar($name, &[of::STAMP], $returns, f1::<Stamp, $out>(f)));
+        let f = Arc::clone(&of_local);
+        let kernel: Kernel = f1::<Stamp, $out>(move |stamp| f(stamp));
+        $c.add(scalar($name, &[of::STAMP], $returns, kernel));
+        let f = of_local;
         let kernel: Kernel =
             w1::<Stamp, $out>(move |call: &Call<'_>, stamp| f(local(stamp, &settings(call).zone)));
         $c.add(scalar($name, &[of::STAMPTZ], $returns, kernel).stable());
@@ -483,12 +488,18 @@ fn spans(c: &mut Catalogue) {
 fn fields(c: &mut Catalogue) {
     let big = || Type::Int8;
     for &(name, field) in FIELDS.iter().chain(DATE_FIELDS) {
+        let field = Field::named(field, &of::STAMP);
         of_local!(c, name, big(), Opt<I64>, move |stamp: i64| {
+            let field = field.as_ref().map_err(Clone::clone)?;
             Ok(stamp_field(field, stamp, None)?.whole())
         });
     }
     for &(name, field) in FIELDS {
-        let f = f1::<Span, Opt<I64>>(move |span| Ok(span_field(field, &span)?.whole()));
+        let field = Field::named(field, &of::SPAN);
+        let f = f1::<Span, Opt<I64>>(move |span| {
+            let field = field.as_ref().map_err(Clone::clone)?;
+            Ok(span_field(field, &span)?.whole())
+        });
         c.add(scalar(name, &[of::SPAN], big(), f));
     }
     spans(c);
@@ -509,7 +520,11 @@ fn fields(c: &mut Catalogue) {
     }
     // The epoch is that of the instant, not of the local time.
     for ty in [of::STAMP, of::STAMPTZ] {
-        let f = f1::<Stamp, Opt<F64>>(|stamp| Ok(stamp_field("epoch", stamp, None)?.float()));
+        let epoch = Field::named("epoch", &ty);
+        let f = f1::<Stamp, Opt<F64>>(move |stamp| {
+            let epoch = epoch.as_ref().map_err(Clone::clone)?;
+            Ok(stamp_field(epoch, stamp, None)?.float())
+        });
         c.add(scalar("epoch", std::slice::from_ref(&ty), Type::Float8, f));
         for (name, scale) in [("epoch_ms", 1000), ("epoch_us", 1)] {
             let f = f1::<Stamp, Opt<I64>>(move |stamp| {
@@ -518,7 +533,11 @@ fn fields(c: &mut Catalogue) {
             c.add(scalar(name, std::slice::from_ref(&ty), big(), f));
         }
     }
-    let f = f1::<Span, Opt<F64>>(|span| Ok(span_field("epoch", &span)?.float()));
+    let epoch = Field::named("epoch", &of::SPAN);
+    let f = f1::<Span, Opt<F64>>(move |span| {
+        let epoch = epoch.as_ref().map_err(Clone::clone)?;
+        Ok(span_field(epoch, &span)?.float())
+    });
     c.add(scalar("epoch", &[of::SPAN], Type::Float8, f));
     let text = || Type::Text;
     of_local!(c, "dayname", text(), Opt<Str>, |stamp: i64| {

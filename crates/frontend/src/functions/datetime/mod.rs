@@ -38,6 +38,8 @@ use super::{Catalogue, Session};
 use crate::types::Type;
 use crate::values::datetime::{Locale, timetz_bytes as timetz, timetz_parts};
 
+pub use fields::{Ordinals, digits_of_field, ordinals};
+
 /// DATE, TIME, … without modifiers, as signatures have them.
 mod of {
     use crate::types::Type;

@@ -1,10 +1,10 @@
 //! Functions, operators and casts, and what PostgreSQL gives.
 
-use super::of;
+use super::{digits_of_field, of, ordinals};
 use crate::error::Result;
-use crate::functions::Catalogue;
 use crate::functions::kernel::{Call, Column};
 use crate::functions::testing::{self, Argument};
+use crate::functions::{Catalogue, catalogue, resolve_function};
 use crate::types::Type;
 
 fn shown(found: Result<Option<String>>) -> String {
@@ -719,4 +719,113 @@ fn calls_that_need_casts() {
     assert_eq!(shown(testing::operate("*", &operands)), "2 days 24:00:00");
     let operands = [date("2020-01-01"), unknown("2019-01-01")];
     assert_eq!(shown(testing::operate("-", &operands)), "365");
+}
+
+/// Names of fields, those that are none among them.
+const FIELDS: &[&str] = &[
+    "microseconds",
+    "milliseconds",
+    "second",
+    "minute",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "quarter",
+    "year",
+    "decade",
+    "century",
+    "millennium",
+    "timezone",
+    "timezone_hour",
+    "timezone_minute",
+    "julian",
+    "dow",
+    "isodow",
+    "doy",
+    "isoyear",
+    "epoch",
+    "YEAR",
+    "t",
+    "nothing",
+    "",
+];
+
+/// Values of types that have fields.
+fn dates_and_times() -> Vec<(Type, &'static str)> {
+    let of: [(Type, &[&str]); 6] = [
+        (
+            of::DATE,
+            &[
+                "2024-02-29",
+                "0044-03-15 BC",
+                "infinity",
+                "-infinity",
+                "4713-01-01 BC",
+                "5874897-12-31",
+            ],
+        ),
+        (
+            of::STAMP,
+            &[
+                "2024-02-29 23:59:59.999999",
+                "0001-01-01",
+                "infinity",
+                "-infinity",
+                "294246-12-31",
+            ],
+        ),
+        (
+            of::STAMPTZ,
+            &[
+                "2024-02-29 23:59:59.25+00",
+                "0001-01-01 00:00+00",
+                "infinity",
+                "-infinity",
+            ],
+        ),
+        (of::TIME, &["00:00", "23:59:59.999999", "24:00"]),
+        (of::TIMETZ, &["10:11:12.5-03:30", "23:59:59+15:59"]),
+        (
+            of::SPAN,
+            &[
+                "1 year 2 mons 3 days 04:05:06.7",
+                "-178956970 years",
+                "2562047788:00:54.775807",
+                "-1 sec",
+            ],
+        ),
+    ];
+    let all = of.into_iter();
+    all.flat_map(|(ty, texts)| texts.iter().map(move |text| (ty.clone(), *text)))
+        .collect()
+}
+
+/// A field is the same as a decimal of its digits, and by the number that stands for it.
+#[test]
+fn fields_in_other_forms() {
+    let (mut decimals, mut numbers) = (0, 0);
+    for (ty, text) in dates_and_times() {
+        for name in FIELDS {
+            let told = [(Type::Text, Some(*name)), (ty.clone(), Some(text))];
+            let expected = shown(testing::call("extract", &told));
+            let types = [Type::Text, ty.clone()];
+            if let Some(digits) = digits_of_field(name, &ty) {
+                let found = resolve_function(catalogue().functions("extract"), &types);
+                let extract = found.unwrap().function;
+                let returns = Type::Numeric(Some(digits));
+                let value = shown(testing::apply(&extract, &returns, &told));
+                assert_eq!(value, expected, "{name} of {ty} {text}");
+                decimals += 1;
+            }
+            if let Some(numbered) = ordinals(name, &ty) {
+                let ordinal = testing::apply(&numbered.of, &Type::Int8, &told).unwrap();
+                let told = [(Type::Int8, ordinal.as_deref())];
+                let value = testing::apply(&numbered.value, &Type::Numeric(None), &told);
+                assert_eq!(shown(value), expected, "{name} of {ty} {text}");
+                numbers += 1;
+            }
+        }
+    }
+    assert!(decimals > 150 && numbers > 60, "{decimals} {numbers}");
 }

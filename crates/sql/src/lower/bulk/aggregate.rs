@@ -1,16 +1,19 @@
 //! Groups, and equal rows once.
 
+use std::sync::Arc;
+
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::vector::Kind;
 use freestone_exec::{Aggregate, Grouping, Lead};
-use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, Plan};
+use freestone_frontend::functions::{Scalar, ordinals};
+use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::Type;
 
 use super::super::aggregate::{Found as Native, Native as Call, quotient};
-use super::super::expression::exact;
+use super::super::expression::{EXTRACT, exact};
 use super::super::{Typed, canonical, floats, own_name};
 use super::join::joins;
 use super::sets::Sets;
@@ -43,6 +46,8 @@ enum After<'a> {
     Mean(&'a Column, Column, Column),
     /// The float that an integer stands for.
     Float(&'a Column, Column, DataType),
+    /// The field of a date that an integer stands for, by a function.
+    Field(&'a Column, Column, Arc<Scalar>),
 }
 
 /// The rows that are grouped.
@@ -74,8 +79,11 @@ impl Bulk<'_> {
         let Some(below) = below else {
             return Ok(None);
         };
-        let (Some(mut keys), Some((mut asked, after))) = (self.keys(keys)?, self.asked(calls)?)
-        else {
+        let mut after = Vec::new();
+        let Some(mut keys) = self.keys(keys, &mut after)? else {
+            return Ok(None);
+        };
+        let Some(mut asked) = self.asked(calls, &mut after)? else {
             return Ok(None);
         };
         let Some(below) = self.below(below, &mut keys, &mut asked) else {
@@ -104,10 +112,23 @@ impl Bulk<'_> {
         }
     }
 
-    /// Keys as the bulk engine compares them, each once.
-    fn keys(&self, keys: &[(Column, Bound)]) -> Result<Option<Vec<Key>>> {
+    /// Keys as the bulk engine compares them, each once, and which of them stand for others.
+    fn keys<'a>(
+        &self,
+        keys: &'a [(Column, Bound)],
+        after: &mut Vec<After<'a>>,
+    ) -> Result<Option<Vec<Key>>> {
         let mut found: Vec<Key> = Vec::with_capacity(keys.len());
         for (column, value) in keys {
+            let number = numbered(value).map(|(value, back)| {
+                let of = self.lowering.fresh("ordinal", Type::Int8);
+                after.push(After::Field(column, of.clone(), back));
+                (of, value)
+            });
+            let (column, value) = match &number {
+                Some((column, value)) => (column, value),
+                None => (column, value),
+            };
             let typed = self.lowering.expr(value)?;
             let is_same = canonical::kind(&value.ty, &typed.kind).is_none();
             if !is_same && !canonical::is_value(&value.ty) {
@@ -142,8 +163,9 @@ impl Bulk<'_> {
     fn asked<'a>(
         &self,
         calls: &'a [(Column, AggregateCall)],
-    ) -> Result<Option<(Vec<Asked>, Vec<After<'a>>)>> {
-        let (mut asked, mut after) = (Vec::<Asked>::new(), Vec::new());
+        after: &mut Vec<After<'a>>,
+    ) -> Result<Option<Vec<Asked>>> {
+        let mut asked = Vec::<Asked>::new();
         for (column, call) in calls {
             if !self.lowering.is_used(column.id) {
                 continue;
@@ -195,7 +217,7 @@ impl Bulk<'_> {
                 }
             }
         }
-        Ok(Some((asked, after)))
+        Ok(Some(asked))
     }
 
     /// The rows with a column for each expression that keys and calls have in common.
@@ -313,6 +335,11 @@ impl Bulk<'_> {
                     let number = Type::Numeric(None);
                     (column, Typed::new(exact(value, &number)?, number.arrow()))
                 }
+                After::Field(column, of, function) => {
+                    let number = Type::Numeric(None);
+                    let value = Bound::call(function, vec![of.reference()], number);
+                    (column, self.lowering.evaluated(&value)?)
+                }
                 After::Float(column, of, kind) => {
                     let found = self.lowering.column(of.id)?;
                     (column, floats::float(Typed::new(found.expr, kind)))
@@ -367,6 +394,27 @@ impl Bulk<'_> {
             false => Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new())),
         }
     }
+}
+
+/// The integer by which values of a field of dates are grouped that are not decimals of one scale,
+/// and the function that gives the field's value.
+fn numbered(value: &Bound) -> Option<(Bound, Arc<Scalar>)> {
+    let ExprKind::Call {
+        function,
+        arguments,
+    } = &value.kind
+    else {
+        return None;
+    };
+    let [name, of] = arguments.as_slice() else {
+        return None;
+    };
+    if function.name != EXTRACT {
+        return None;
+    }
+    let numbers = ordinals(name.literal_text()?, &of.ty)?;
+    let ordinal = Bound::call(numbers.of, arguments.clone(), Type::Int8);
+    Some((ordinal, numbers.value))
 }
 
 /// A sum of counts; that of none is NULL, and the count 0.
