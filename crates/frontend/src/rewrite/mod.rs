@@ -8,9 +8,11 @@
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
 //! | `order` | volatile values after a sort; aggregates of sorted sub-queries |
 //! | `push_down` | conditions go down, outer joins become inner ones |
+//! | `computed` | aggregates compute what they alone read |
 //! | `prune` | values that nothing reads go |
 //! | `facts` | things that are known of plans without running them |
 
+mod computed;
 mod empty;
 pub(crate) mod facts;
 mod guard;
@@ -29,5 +31,6 @@ pub use unnest::unnest;
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(plan: Plan) -> Plan {
     let plan = inline::inlined(unnest(guard::guarded(empty::emptied(plan))));
-    prune::pruned(push_down::push_down(order::ordered(plan)))
+    let plan = push_down::push_down(order::ordered(plan));
+    prune::pruned(computed::computed(plan))
 }

@@ -89,3 +89,54 @@ fn limits_of_no_rows() {
     assert!(is_empty("select x / 0 from r limit 0"));
     assert!(!is_empty("select x from r limit 1"));
 }
+
+#[test]
+fn aggregates_compute_what_they_alone_read() {
+    for (sql, moves) in [
+        (
+            "select k, sum(v) from (select x + 1 k, x * y v from r) q group by k",
+            true,
+        ),
+        (
+            "select k, sum(v), max(v) from (select x + 1 k, x * y v from r) q group by k",
+            true,
+        ),
+        (
+            "select count(v), max(v) from (select x * y v from r) q",
+            false,
+        ),
+        (
+            "select sum(v) filter (where x > 0) from (select x, 1 / x v from r) q",
+            false,
+        ),
+        (
+            "select k, count(*) from (select x + 1 k, y from r where y > 0) q group by k, y",
+            true,
+        ),
+        (
+            "select k, count(*) from (select x + 1 k from r) q group by rollup (k)",
+            false,
+        ),
+        ("select sum(k) from (select random() k from r) q", false),
+        (
+            "select n, count(*) from (select 7 n from r) q group by n",
+            false,
+        ),
+        (
+            "select k + 1, sum(z) from (select -r.x, s.y from r, s) q (k, z) group by k + 1",
+            false,
+        ),
+    ] {
+        let plan = bound(sql).unwrap();
+        let new = super::computed::computed(plan.clone());
+        assert_eq!(
+            format!("{new:?}") != format!("{plan:?}"),
+            moves,
+            "{sql}: {new:?}"
+        );
+        if !sql.contains("random") {
+            same_rows(sql, &plan, &new);
+            same_rows(sql, &plan, &super::rewritten(plan.clone()));
+        }
+    }
+}
