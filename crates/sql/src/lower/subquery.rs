@@ -10,6 +10,8 @@
 //!                                   Q [q]
 //! ```
 
+use std::collections::HashMap;
+
 use freestone_frontend::functions::catalogue;
 use freestone_frontend::plan::{
     AggregateCall, Expr as Bound, ExprKind, JoinKind, Plan, Quantifier, Subquery, SubqueryKind,
@@ -82,8 +84,9 @@ impl Lowering {
             Some(input) => std::mem::replace(input, Plan::one_row()),
             None => return Ok(None),
         };
+        let mut known = HashMap::new();
         for expr in plan.expressions_mut() {
-            self.joined(expr, &mut input)?;
+            self.joined(expr, &mut input, &mut known)?;
         }
         let passes = matches!(
             plan,
@@ -104,10 +107,20 @@ impl Lowering {
         }))
     }
 
-    /// Puts columns of joins to an input in the place of sub-queries.
-    fn joined(&self, expr: &mut Bound, input: &mut Plan) -> Result<()> {
+    /// Puts columns of joins to an input in the place of sub-queries. Copies of one, which forms such
+    /// as BETWEEN make, are joined once; `known` has the values of those before.
+    fn joined(
+        &self,
+        expr: &mut Bound,
+        input: &mut Plan,
+        known: &mut HashMap<u32, Bound>,
+    ) -> Result<()> {
         if let ExprKind::Subquery(subquery) = &mut expr.kind {
             let subquery_id = subquery.id;
+            if let Some(value) = known.get(&subquery_id) {
+                *expr = value.clone();
+                return Ok(());
+            }
             let subquery = std::mem::replace(
                 subquery.as_mut(),
                 Subquery {
@@ -117,10 +130,11 @@ impl Lowering {
                 },
             );
             *expr = self.value_of(subquery, expr.ty.clone(), input)?;
+            known.insert(subquery_id, expr.clone());
             return Ok(());
         }
         for child in expr.children_mut() {
-            self.joined(child, input)?;
+            self.joined(child, input, known)?;
         }
         Ok(())
     }

@@ -330,9 +330,8 @@ impl Unnesting {
                 }
                 // A copy, as BETWEEN has, reads the column of the first one if that is computed
                 // for all rows that ask for the copy: where it is asked, its guards hold, too.
-                let (id, scalar) = (subquery.id, matches!(subquery.kind, SubqueryKind::Scalar));
-                let first = self.values.get(&id).filter(|_| scalar);
-                let first = first.filter(|(value, needed)| {
+                let id = subquery.id;
+                let first = self.values.get(&id).filter(|(value, needed)| {
                     let columns = input.columns();
                     let mut reads = value.reads().into_iter();
                     reads.all(|read| columns.iter().any(|column| column.id == read))
@@ -341,9 +340,7 @@ impl Unnesting {
                 if let Some((value, _)) = first {
                     *expr = value.clone();
                 } else if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
-                    if scalar {
-                        self.values.insert(id, (value.clone(), guards.clone()));
-                    }
+                    self.values.insert(id, (value.clone(), guards.clone()));
                     *expr = value;
                 }
             }

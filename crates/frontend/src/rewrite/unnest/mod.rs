@@ -71,7 +71,7 @@ struct Unnesting {
     /// Columns of the sub-queries whose comparisons are being searched: no row has them where
     /// the sub-queries within the comparisons are computed.
     compared: HashSet<ColumnId>,
-    /// Values of scalar sub-queries that have become joins, by their numbers, with the guards of
+    /// Values of sub-queries that have become joins, by their numbers, with the guards of
     /// the rows that they are computed for.
     values: HashMap<u32, (Expr, Vec<Expr>)>,
 }
