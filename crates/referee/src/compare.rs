@@ -6,6 +6,7 @@
 //! wanted differences are rules ([`wanted`]).
 
 use freestone_frontend::types::RangeOf;
+use freestone_frontend::values::datetime::{IntervalStyle, SpanFields, read_interval};
 
 use crate::answer::{Answer, Cell, Failure};
 
@@ -130,6 +131,7 @@ pub fn difference(theirs: &Answer, ours: &Answer, how: Strictness) -> Option<Dif
     let mut floats = Vec::new();
     // CHAR without a length has no blanks at its end.
     let mut blanks: Vec<bool> = Vec::new();
+    let mut spans: Vec<bool> = Vec::new();
     if let (Some(expected), Some(got)) = (&theirs.columns, &ours.columns) {
         let name = |(name, _): &(String, String)| name.clone();
         let ty = |(_, ty): &(String, String)| unmodified(ty);
@@ -151,6 +153,8 @@ pub fn difference(theirs: &Answer, ours: &Answer, how: Strictness) -> Option<Dif
     if let Some(columns) = ours.columns.as_ref().or(theirs.columns.as_ref()) {
         floats = columns.iter().map(|(_, ty)| precision(ty)).collect();
         blanks = columns.iter().map(|(_, ty)| ty == "bpchar").collect();
+        let ty = columns.iter().map(|(_, ty)| unmodified(ty));
+        spans = ty.map(|ty| ty == "interval").collect();
     }
     let equal = |a: &[Vec<Cell>], b: &[Vec<Cell>]| {
         let rows = a.iter().zip(b);
@@ -190,11 +194,32 @@ pub fn difference(theirs: &Answer, ours: &Answer, how: Strictness) -> Option<Dif
             (keys, numbers.collect::<Vec<_>>())
         });
     }
+    // Equal intervals that are written in several ways have no order.
+    let is_tie = |a: &[Cell], b: &[Cell]| {
+        let cells = a.iter().zip(b).enumerate();
+        a.len() == b.len()
+            && cells.into_iter().all(|(at, (a, b))| {
+                let span = spans.get(at) == Some(&true);
+                a == b || span && length(a).is_some_and(|one| length(b) == Some(one))
+            })
+    };
+    let are_ties = || expected.iter().zip(got).all(|(a, b)| is_tie(a, b));
     match (equal(&sorted[0], &sorted[1]), how.ordered) {
         (true, false) => None,
+        (true, true) if are_ties() => None,
         (true, true) => Some(Difference::Order),
         (false, _) => Some(Difference::Rows),
     }
+}
+
+/// The length of an interval, by which intervals are compared.
+fn length(cell: &Cell) -> Option<i128> {
+    let span = read_interval(
+        cell.as_ref()?,
+        IntervalStyle::default(),
+        SpanFields::default(),
+    );
+    Some(span.ok()?.length())
 }
 
 /// A whole number for a float, in the order of floats.
@@ -720,6 +745,21 @@ mod tests {
         let other = difference(&rows([near, near]), &rows([far, near]), how);
         assert_eq!(other, Some(Difference::Rows));
         assert!(ordered_bits(-2.0) < ordered_bits(-1.0) && ordered_bits(-1.0) < ordered_bits(0.5));
+    }
+
+    #[test]
+    fn equal_intervals_have_no_order() {
+        let rows = |cells: [&str; 2]| answer("interval", &cells);
+        let (one, other) = ("1 mon -1 days +00:00:01", "29 days 00:00:01");
+        let how = strict(true);
+        assert_eq!(
+            difference(&rows([one, other]), &rows([other, one]), how),
+            None
+        );
+        let found = difference(&rows([one, "1 day"]), &rows(["1 day", one]), how);
+        assert_eq!(found, Some(Difference::Order));
+        let found = difference(&rows([one, one]), &rows([one, other]), how);
+        assert_eq!(found, Some(Difference::Rows));
     }
 
     #[test]
