@@ -313,3 +313,25 @@ fn sums_of_floats_follow_their_order() {
         ["9007199254740994|9007199254740992"]
     );
 }
+
+/// Sums that do not fit in 128 bits are refused, whichever operator adds them up.
+#[test]
+fn sums_of_decimals_do_not_wrap() {
+    let sql = Sql::new();
+    let nines = "9".repeat(38);
+    sql.run(&format!(
+        "CREATE TABLE t (id INT, n NUMERIC(38, 0)); INSERT INTO t VALUES (1, {nines}), (2, {nines})"
+    ));
+    for sum in ["sum(n)", "sum(n) FILTER (WHERE id > 0)", "avg(n)"] {
+        for from in [
+            format!("SELECT {sum} FROM t"),
+            format!("SELECT id * 0, {sum} FROM t GROUP BY 1"),
+            format!("SELECT array_agg(a.id) OVER (), (SELECT {sum} FROM t) FROM t a"),
+            format!(
+                "WITH q AS MATERIALIZED (SELECT * FROM t) SELECT {sum} FROM q, (SELECT count(*) FROM q) c"
+            ),
+        ] {
+            assert_eq!(sql.state(&from), "22003", "{from}");
+        }
+    }
+}

@@ -1,15 +1,17 @@
-//! `sum` of integers that reports overflow instead of wrapping around.
+//! `sum` of integers and of decimals that reports overflow instead of wrapping around.
 //!
 //! DataFusion's own `sum` does everything else: other types, DISTINCT, sliding
-//! windows. A partial sum that leaves 64 bits is an error, even if later rows would
-//! have brought it back.
+//! windows. A partial sum that leaves 64 bits, of decimals 128, is an error, even if later rows
+//! would have brought it back. Decimals of fewer digits than fill 128 bits do not get there.
 
 use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Int64Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, BooleanArray, PrimitiveArray,
+};
 use datafusion::arrow::compute::{not, nullif, prep_null_mask_filter};
-use datafusion::arrow::datatypes::{DataType, FieldRef, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Decimal128Type, FieldRef, Int64Type};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::functions_aggregate::sum::Sum;
@@ -28,7 +30,10 @@ pub(crate) fn checked_sum() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::from(CheckedSum { inner: Sum::new() }))
 }
 
-fn overflow() -> Error {
+fn overflow(kind: &DataType) -> Error {
+    if kind.is_decimal() {
+        return Error::new("22003", "decimal out of range");
+    }
     Error::new("22003", "bigint out of range")
         .with_detail("the sum does not fit in 64 bits")
         .with_hint("sum the values as DECIMAL: sum(CAST(x AS DECIMAL(38)))")
@@ -39,8 +44,11 @@ struct CheckedSum {
     inner: Sum,
 }
 
-fn checkable(args: &AccumulatorArgs<'_>) -> bool {
-    !args.is_distinct && *args.return_field.data_type() == DataType::Int64
+/// The type of a sum that may leave its bits; `None` for others.
+fn checkable(args: &AccumulatorArgs<'_>) -> Option<DataType> {
+    let kind = args.return_field.data_type();
+    let may_leave = matches!(kind, DataType::Int64 | DataType::Decimal128(38, _));
+    (may_leave && !args.is_distinct).then(|| kind.clone())
 }
 
 impl AggregateUDFImpl for CheckedSum {
@@ -61,8 +69,8 @@ impl AggregateUDFImpl for CheckedSum {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> DfResult<Box<dyn Accumulator>> {
-        if checkable(&args) {
-            return Ok(Box::new(Total::default()));
+        if let Some(kind) = checkable(&args) {
+            return Ok(Box::new(Total { sum: None, kind }));
         }
         self.inner.accumulator(args)
     }
@@ -75,13 +83,11 @@ impl AggregateUDFImpl for CheckedSum {
         &self,
         args: AccumulatorArgs<'_>,
     ) -> DfResult<Box<dyn GroupsAccumulator>> {
-        if checkable(&args) {
-            return Ok(Box::new(Totals {
-                sums: Vec::new(),
-                nulls: NullState::new(),
-            }));
+        match checkable(&args) {
+            Some(kind @ DataType::Int64) => Ok(Box::new(Totals::<Int64Type>::of(kind))),
+            Some(kind) => Ok(Box::new(Totals::<Decimal128Type>::of(kind))),
+            None => self.inner.create_groups_accumulator(args),
         }
-        self.inner.create_groups_accumulator(args)
     }
 
     fn create_sliding_accumulator(
@@ -105,35 +111,49 @@ impl AggregateUDFImpl for CheckedSum {
 }
 
 /// The sum of all rows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Total {
-    /// Wide enough for 2^64 rows.
+    /// Of integers it is wide enough for 2^64 rows.
     sum: Option<i128>,
+    kind: DataType,
 }
 
 impl Total {
     fn narrow(&self) -> DfResult<ScalarValue> {
+        if let DataType::Decimal128(precision, scale) = self.kind {
+            return Ok(ScalarValue::Decimal128(self.sum, precision, scale));
+        }
         let sum = self.sum.map(i64::try_from).transpose();
-        Ok(ScalarValue::Int64(sum.map_err(|_| overflow())?))
+        Ok(ScalarValue::Int64(sum.map_err(|_| overflow(&self.kind))?))
+    }
+
+    /// The sum of an array's values; `None` if it leaves 128 bits.
+    fn added(&self, values: &ArrayRef) -> DfResult<Option<i128>> {
+        let wrong = || Error::internal(format!("a sum of {}", values.data_type()));
+        if self.kind.is_decimal() {
+            let values = values.as_primitive_opt::<Decimal128Type>();
+            let mut values = values.ok_or_else(wrong)?.iter().flatten();
+            return Ok(values.try_fold(0i128, i128::checked_add));
+        }
+        let values = values.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?;
+        Ok(Some(match values.nulls() {
+            None => values.values().iter().map(|v| i128::from(*v)).sum(),
+            Some(_) => values.iter().flatten().map(i128::from).sum(),
+        }))
     }
 }
 
 impl Accumulator for Total {
     fn update_batch(&mut self, values: &[ArrayRef]) -> DfResult<()> {
-        let Some(values) = values
-            .first()
-            .and_then(|v| v.as_primitive_opt::<Int64Type>())
-        else {
-            return Err(Error::internal("sum expects bigint").into());
+        let Some(values) = values.first() else {
+            return Err(Error::internal("sum expects one argument").into());
         };
         if values.null_count() == values.len() {
             return Ok(());
         }
-        let added: i128 = match values.nulls() {
-            None => values.values().iter().map(|v| i128::from(*v)).sum(),
-            Some(_) => values.iter().flatten().map(i128::from).sum(),
-        };
-        self.sum = Some(self.sum.unwrap_or(0) + added);
+        let sum = self.added(values)?;
+        let sum = sum.and_then(|added| self.sum.unwrap_or(0).checked_add(added));
+        self.sum = Some(sum.ok_or_else(|| overflow(&self.kind))?);
         Ok(())
     }
 
@@ -155,12 +175,27 @@ impl Accumulator for Total {
 }
 
 /// The sums of groups.
-struct Totals {
-    sums: Vec<i64>,
+struct Totals<T: ArrowPrimitiveType> {
+    sums: Vec<T::Native>,
     nulls: NullState,
+    kind: DataType,
 }
 
-impl GroupsAccumulator for Totals {
+impl<T: ArrowPrimitiveType> Totals<T> {
+    fn of(kind: DataType) -> Self {
+        Self {
+            sums: Vec::new(),
+            nulls: NullState::new(),
+            kind,
+        }
+    }
+}
+
+impl<T> GroupsAccumulator for Totals<T>
+where
+    T: ArrowPrimitiveType + Send,
+    T::Native: ArrowNativeTypeOp,
+{
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -168,23 +203,24 @@ impl GroupsAccumulator for Totals {
         filter: Option<&BooleanArray>,
         total_groups: usize,
     ) -> DfResult<()> {
-        let Some(values) = values
-            .first()
-            .and_then(|v| v.as_primitive_opt::<Int64Type>())
-        else {
-            return Err(Error::internal("sum expects bigint").into());
+        let Some(values) = values.first().and_then(|v| v.as_primitive_opt::<T>()) else {
+            return Err(Error::internal("a sum of another type").into());
         };
-        self.sums.resize(total_groups, 0);
+        self.sums.resize(total_groups, T::Native::ZERO);
         let sums = &mut self.sums;
         let mut overflowed = false;
-        self.nulls
-            .accumulate(groups, values, filter, total_groups, |group, value| {
-                let (sum, wrapped) = sums[group].overflowing_add(value);
-                sums[group] = sum;
-                overflowed |= wrapped;
-            });
+        self.nulls.accumulate(
+            groups,
+            values,
+            filter,
+            total_groups,
+            |group, value| match sums[group].add_checked(value) {
+                Ok(sum) => sums[group] = sum,
+                Err(_) => overflowed = true,
+            },
+        );
         if overflowed {
-            return Err(overflow().into());
+            return Err(overflow(&self.kind).into());
         }
         Ok(())
     }
@@ -201,7 +237,8 @@ impl GroupsAccumulator for Totals {
     fn evaluate(&mut self, emit: EmitTo) -> DfResult<ArrayRef> {
         let sums = emit.take_needed(&mut self.sums);
         let nulls = self.nulls.build(emit);
-        Ok(Arc::new(Int64Array::new(sums.into(), nulls)))
+        let sums = PrimitiveArray::<T>::new(sums.into(), nulls);
+        Ok(Arc::new(sums.with_data_type(self.kind.clone())))
     }
 
     fn state(&mut self, emit: EmitTo) -> DfResult<Vec<ArrayRef>> {
@@ -226,10 +263,13 @@ impl GroupsAccumulator for Totals {
                 nullif(values, &not(&kept)?)?
             }
         };
-        Ok(vec![kept])
+        // Decimals of a sum have more digits.
+        let kept = kept.as_primitive_opt::<T>().cloned();
+        let kept = kept.ok_or_else(|| Error::internal("a sum of another type"))?;
+        Ok(vec![Arc::new(kept.with_data_type(self.kind.clone()))])
     }
 
     fn size(&self) -> usize {
-        self.sums.capacity() * size_of::<i64>() + self.nulls.size()
+        self.sums.capacity() * size_of::<T::Native>() + self.nulls.size()
     }
 }
