@@ -210,7 +210,7 @@ pub(crate) fn is_immutable(plan: &Plan) -> bool {
 /// Looks at each relation that a plan or one of its sub-queries reads.
 ///
 /// # Errors
-/// Those of looking.
+/// The first error that the closure returns.
 pub(crate) fn look_at_relations(plan: &Plan, look: &dyn Fn(&Handle) -> Result<()>) -> Result<()> {
     if let Plan::Scan { relation, .. } = plan
         && let Some(handle) = relation.handle.downcast_ref::<Handle>()
