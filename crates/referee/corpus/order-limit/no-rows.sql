@@ -28,4 +28,4 @@ SELECT generate_series(1, 1 / a) FROM few LIMIT 0;
 SELECT a FROM few GROUP BY ROLLUP (a, 1 / a) LIMIT 0;
 CREATE TEMP TABLE none AS SELECT 1 / a AS b, s FROM few LIMIT 0;
 SELECT * FROM none;
-SELECT pg_typeof(b), pg_typeof(s) FROM none RIGHT JOIN (SELECT 1) q ON true;
+SELECT pg_typeof(b)::text, pg_typeof(s)::text FROM none RIGHT JOIN (SELECT 1) q ON true;
