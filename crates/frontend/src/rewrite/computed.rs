@@ -13,36 +13,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::interrupt;
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Plan};
-use crate::stack;
-
-/// A plan that gives the same rows.
-pub(super) fn computed(mut plan: Plan) -> Plan {
-    let levels = plan.levels().saturating_mul(2);
-    stack::with_room(levels, || compute(&mut plan));
-    plan
-}
-
-fn compute(plan: &mut Plan) {
-    if interrupt::check().is_err() {
-        return;
-    }
-    for expr in plan.expressions_mut() {
-        expr.change(&mut |part| {
-            if let ExprKind::Subquery(subquery) = &mut part.kind {
-                compute(&mut subquery.plan);
-            }
-        });
-    }
-    for input in plan.inputs_mut() {
-        compute(input);
-    }
-    take_values(plan);
-}
 
 /// Lets an aggregate compute the values of the projection below it that it alone reads.
-fn take_values(plan: &mut Plan) {
+pub(super) fn computed(plan: &mut Plan) {
     let counts = match plan {
         Plan::Aggregate {
             input, sets: None, ..

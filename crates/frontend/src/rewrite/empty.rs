@@ -9,35 +9,14 @@
 //! Rows that nobody gets may not raise errors, and are not read. The limit has to stand in the
 //! statement; others are looked at when they run.
 
-use crate::interrupt;
-use crate::plan::{Expr, ExprKind, Plan};
-use crate::stack;
+use crate::plan::{Expr, Plan};
 
-/// A plan that gives the same rows.
-pub(super) fn emptied(mut plan: Plan) -> Plan {
-    stack::with_room(plan.levels(), || empty(&mut plan));
-    plan
-}
-
-fn empty(plan: &mut Plan) {
-    if interrupt::check().is_err() {
-        return;
-    }
+/// Lets a limit of no rows be no rows.
+pub(super) fn emptied(plan: &mut Plan) {
     if gives_none(plan) {
         let columns = plan.columns();
         let rows = Vec::new();
         std::mem::replace(plan, Plan::Values { columns, rows }).free_flat();
-        return;
-    }
-    for expr in plan.expressions_mut() {
-        expr.change(&mut |part| {
-            if let ExprKind::Subquery(subquery) = &mut part.kind {
-                empty(&mut subquery.plan);
-            }
-        });
-    }
-    for input in plan.inputs_mut() {
-        empty(input);
     }
 }
 

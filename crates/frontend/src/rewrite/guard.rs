@@ -7,27 +7,10 @@
 //! Arguments that cannot fail stay as they are.
 
 use super::facts::may_fail;
-use crate::interrupt;
 use crate::plan::{Expr, ExprKind, Plan, WindowKind};
-use crate::stack;
 
-/// A plan that gives the same rows, and errors only of rows that pass.
-pub(super) fn guarded(mut plan: Plan) -> Plan {
-    stack::with_room(plan.levels(), || guard(&mut plan));
-    plan
-}
-
-fn guard(plan: &mut Plan) {
-    if interrupt::check().is_err() {
-        return;
-    }
-    for expr in plan.expressions_mut() {
-        expr.change(&mut |part| {
-            if let ExprKind::Subquery(subquery) = &mut part.kind {
-                guard(&mut subquery.plan);
-            }
-        });
-    }
+/// Lets arguments that may fail be computed for rows that pass.
+pub(super) fn guarded(plan: &mut Plan) {
     match plan {
         Plan::Aggregate { calls, .. } => {
             for (_, call) in calls {
@@ -47,9 +30,6 @@ fn guard(plan: &mut Plan) {
             }
         }
         _ => {}
-    }
-    for input in plan.inputs_mut() {
-        guard(input);
     }
 }
 

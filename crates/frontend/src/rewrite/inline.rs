@@ -12,33 +12,10 @@
 //! sub-query of an expression.
 
 use super::facts::is_volatile;
-use crate::interrupt;
 use crate::plan::{Column, Cte, CteBody, CteId, Expr, ExprKind, Plan};
-use crate::stack;
 
-/// A plan that gives the same rows.
-pub(super) fn inlined(mut plan: Plan) -> Plan {
-    let levels = plan.levels().saturating_mul(2);
-    stack::with_room(levels, || {
-        inline(&mut plan);
-    });
-    plan
-}
-
-fn inline(plan: &mut Plan) {
-    if interrupt::check().is_err() {
-        return;
-    }
-    for expr in plan.expressions_mut() {
-        expr.change(&mut |part| {
-            if let ExprKind::Subquery(subquery) = &mut part.kind {
-                inline(&mut subquery.plan);
-            }
-        });
-    }
-    for input in plan.inputs_mut() {
-        inline(input);
-    }
+/// Moves the expressions of one WITH where they are read.
+pub(super) fn inlined(plan: &mut Plan) {
     let Plan::With { ctes, body } = plan else {
         return;
     };

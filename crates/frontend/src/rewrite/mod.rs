@@ -10,6 +10,7 @@
 //! | `push_down` | conditions go down, outer joins become inner ones |
 //! | `computed` | aggregates compute what they alone read |
 //! | `prune` | values that nothing reads go |
+//! | `nodes` | the walk over the nodes of a plan |
 //! | `facts` | things that are known of plans without running them |
 
 mod computed;
@@ -17,6 +18,7 @@ mod empty;
 pub(crate) mod facts;
 mod guard;
 mod inline;
+mod nodes;
 mod order;
 mod prune;
 mod push_down;
@@ -29,8 +31,15 @@ use crate::plan::Plan;
 pub use unnest::unnest;
 
 /// A plan that gives the same rows, after all rewritings.
-pub fn rewritten(plan: Plan) -> Plan {
-    let plan = inline::inlined(unnest(guard::guarded(empty::emptied(plan))));
-    let plan = push_down::push_down(order::ordered(plan));
-    prune::pruned(computed::computed(plan))
+pub fn rewritten(mut plan: Plan) -> Plan {
+    nodes::each(&mut plan, &mut |node| {
+        empty::emptied(node);
+        guard::guarded(node);
+    });
+    let mut plan = unnest(plan);
+    nodes::each(&mut plan, &mut inline::inlined);
+    nodes::each(&mut plan, &mut order::ordered);
+    let mut plan = push_down::push_down(plan);
+    nodes::each(&mut plan, &mut computed::computed);
+    prune::pruned(plan)
 }

@@ -16,31 +16,10 @@
 
 use std::collections::HashSet;
 
-use crate::interrupt;
-use crate::plan::{AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey};
-use crate::stack;
+use crate::plan::{AggregateCall, Column, ColumnId, Expr, Plan, SortKey};
 
-/// A plan that gives the same rows, in orders that are kept.
-pub(super) fn ordered(mut plan: Plan) -> Plan {
-    let levels = plan.levels().saturating_mul(2);
-    stack::with_room(levels, || order(&mut plan));
-    plan
-}
-
-fn order(plan: &mut Plan) {
-    if interrupt::check().is_err() {
-        return;
-    }
-    for expr in plan.expressions_mut() {
-        expr.change(&mut |part| {
-            if let ExprKind::Subquery(subquery) = &mut part.kind {
-                order(&mut subquery.plan);
-            }
-        });
-    }
-    for input in plan.inputs_mut() {
-        order(input);
-    }
+/// Gives a node its orders that are kept.
+pub(super) fn ordered(plan: &mut Plan) {
     match plan {
         Plan::Sort { .. } => {
             if let Some(items) = late(plan) {

@@ -128,7 +128,8 @@ fn aggregates_compute_what_they_alone_read() {
         ),
     ] {
         let plan = bound(sql).unwrap();
-        let new = super::computed::computed(plan.clone());
+        let mut new = plan.clone();
+        super::nodes::each(&mut new, &mut super::computed::computed);
         assert_eq!(
             format!("{new:?}") != format!("{plan:?}"),
             moves,

@@ -148,6 +148,10 @@ impl Field {
         }
     }
 
+    fn date(&self, date: i32) -> Result<Value> {
+        self.or_unsupported(date_value(self.unit, date), &of::DATE)
+    }
+
     /// Its value, if values of the type have it.
     fn or_unsupported(&self, value: Option<Value>, ty: &Type) -> Result<Value> {
         value.ok_or_else(|| unsupported(&self.name, ty))
@@ -403,12 +407,6 @@ static ORDINALS: LazyLock<OfOrdinals> = LazyLock::new(|| {
         value: Arc::new(scalar("field", &[Type::Int8], Type::Numeric(None), value)),
     }
 });
-
-impl Field {
-    fn date(&self, date: i32) -> Result<Value> {
-        self.or_unsupported(date_value(self.unit, date), &of::DATE)
-    }
-}
 
 /// A field, and the settings of a call.
 fn zoned(call: &Call<'_>, name: &str) -> Result<(Field, Rc<Locale>)> {
