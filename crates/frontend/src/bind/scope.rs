@@ -3,10 +3,10 @@
 use super::{Binder, Markers, RowName, fold, place};
 use crate::error::{Error, Position, Result};
 use crate::plan::{
-    AggregateCall, Column, CteId, Expr, ExprKind, FrameUnits, TableCall, WindowCall,
+    AggregateCall, Column, CteId, Expr, ExprKind, FrameUnits, SortKey, TableCall, WindowCall,
 };
 use crate::types::{Fields, Type};
-use sqlparser::ast::Ident;
+use sqlparser::ast::{Ident, WindowSpec};
 
 /// A relation in sight.
 #[derive(Clone, Debug)]
@@ -142,6 +142,22 @@ impl Clause {
     }
 }
 
+/// A window of a WINDOW clause.
+#[derive(Clone, Debug)]
+pub(super) struct NamedWindow {
+    pub(super) name: String,
+    pub(super) spec: WindowSpec,
+    /// Its keys, with those of the window that it is based on.
+    pub(super) keys: WindowKeys,
+}
+
+/// The keys of a window, bound.
+#[derive(Clone, Debug)]
+pub(super) struct WindowKeys {
+    pub(super) partition: Vec<Expr>,
+    pub(super) order: Vec<SortKey>,
+}
+
 /// One query's names, and what its expressions have brought up so far.
 #[derive(Debug)]
 pub(super) struct Scope {
@@ -166,7 +182,7 @@ pub(super) struct Scope {
     /// Whether an aggregate over its rows stands in the aggregate that is being bound.
     pub(super) nested: bool,
     /// Windows by name.
-    pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
+    pub(super) named_windows: Vec<NamedWindow>,
     /// Faults of windows, which are told after all others of the query; `None` if they are told at
     /// once.
     pub(super) window_faults: Option<Vec<Error>>,

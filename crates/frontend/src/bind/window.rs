@@ -7,7 +7,7 @@ use sqlparser::ast::{
     WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use super::scope::Clause;
+use super::scope::{Clause, NamedWindow, WindowKeys};
 use super::{Binder, Coercion, fold};
 use crate::error::{Error, Result};
 use crate::functions::windows::distance::{Edge, at_distance};
@@ -27,37 +27,46 @@ impl Binder<'_> {
         let mut keys = Vec::new();
         for NamedWindowDefinition(name, window) in named {
             let name = fold(name);
-            if self
-                .scope()?
-                .named_windows
-                .iter()
-                .any(|(known, _)| *known == name)
-            {
+            let known = &self.scope()?.named_windows;
+            if known.iter().any(|known| known.name == name) {
                 return Err(Error::new(
                     "42P20",
                     format!("window \"{name}\" is already defined"),
                 ));
             }
-            let spec = match window {
+            let window = match window {
                 NamedWindowExpr::WindowSpec(spec) => {
                     check_frame(spec)?;
-                    let window = self.window_specified(spec)?;
-                    keys.extend(window.partition);
-                    keys.extend(window.order.into_iter().map(|key| key.expr));
-                    spec.clone()
+                    let Window {
+                        partition, order, ..
+                    } = self.window_specified(spec)?;
+                    if spec.window_name.is_none() {
+                        keys.extend_from_slice(&partition);
+                    }
+                    if !spec.order_by.is_empty() {
+                        keys.extend(order.iter().map(|key| key.expr.clone()));
+                    }
+                    NamedWindow {
+                        name,
+                        spec: spec.clone(),
+                        keys: WindowKeys { partition, order },
+                    }
                 }
-                NamedWindowExpr::NamedWindow(other) => self.window_named(&fold(other))?,
+                NamedWindowExpr::NamedWindow(other) => NamedWindow {
+                    name,
+                    ..self.window_named(&fold(other))?
+                },
             };
-            self.scope()?.named_windows.push((name, spec));
+            self.scope()?.named_windows.push(window);
         }
         Ok(keys)
     }
 
-    fn window_named(&mut self, name: &str) -> Result<WindowSpec> {
+    fn window_named(&mut self, name: &str) -> Result<NamedWindow> {
         let windows = &self.scope()?.named_windows;
-        let found = windows.iter().find(|(known, _)| known == name);
+        let found = windows.iter().find(|known| known.name == name);
         found
-            .map(|(_, spec)| spec.clone())
+            .cloned()
             .ok_or_else(|| Error::new("42704", format!("window \"{name}\" does not exist")))
     }
 
@@ -65,8 +74,8 @@ impl Binder<'_> {
     pub(super) fn window(&mut self, over: &WindowType) -> Result<Window> {
         match over {
             WindowType::NamedWindow(name) => {
-                let spec = self.window_named(&fold(name))?;
-                self.window_specified(&spec)
+                let named = self.window_named(&fold(name))?;
+                self.window_specified(&named.spec)
             }
             WindowType::WindowSpec(spec) => self.window_specified(spec),
         }
@@ -100,9 +109,8 @@ impl Binder<'_> {
             window_frame,
         } = spec;
         let (mut partition, mut order) = (Vec::new(), Vec::new());
-        let mut frame = window_frame.clone();
         if let Some(name) = window_name {
-            let base_spec = self.window_named(&fold(name))?;
+            let base = self.window_named(&fold(name))?;
             if !partition_by.is_empty() {
                 return Err(Error::new(
                     "42P20",
@@ -110,24 +118,19 @@ impl Binder<'_> {
                 ));
             }
             let keys = order_by.iter().filter(|key| excluded(&key.expr).is_none());
-            if keys.count() > 0 && !base_spec.order_by.is_empty() {
+            if keys.count() > 0 && !base.keys.order.is_empty() {
                 return Err(Error::new(
                     "42P20",
                     format!("cannot override ORDER BY clause of window \"{name}\""),
                 ));
             }
-            if base_spec.window_frame.is_some() {
+            if base.spec.window_frame.is_some() {
                 return Err(Error::new(
                     "42P20",
                     format!("cannot copy window \"{name}\" because it has a frame clause"),
                 ));
             }
-            self.enter()?;
-            let base = self.window_of(&base_spec);
-            self.leave();
-            let base = base?;
-            (partition, order) = (base.partition, base.order);
-            frame = window_frame.clone();
+            WindowKeys { partition, order } = base.keys;
         }
         for expr in partition_by {
             let expr = self.bind_expr(expr)?;
@@ -142,7 +145,7 @@ impl Binder<'_> {
                 None => order.push(self.sort_key(key)?),
             }
         }
-        let frame = match &frame {
+        let frame = match window_frame {
             Some(frame) => Frame {
                 exclude,
                 ..self.frame(frame, &mut order)?
