@@ -604,8 +604,11 @@ impl Parser {
             }
             _ => {
                 self.at -= 1;
-                let c = self.code()?;
-                Ok(Atom::Plain(self.set(c)))
+                let code = self.code()?;
+                Ok(Atom::Plain(match char::from_u32(code) {
+                    Some(c) => self.set(c),
+                    None => Node::Set(Arc::new(Set::default().finish())),
+                }))
             }
         }
     }
@@ -622,35 +625,35 @@ impl Parser {
         char::from_u32(code).ok_or_else(|| invalid("invalid escape \\ sequence"))
     }
 
-    /// The character that an escape means.
-    fn code(&mut self) -> Result<char> {
+    /// The code that an escape means. A number may be that of no character.
+    fn code(&mut self) -> Result<u32> {
         let bad = || invalid("invalid escape \\ sequence");
         let c = self.peek().ok_or_else(bad)?;
         self.at += 1;
         let (least, most) = match c {
-            'a' => return Ok('\u{7}'),
-            'b' => return Ok('\u{8}'),
-            'B' => return Ok('\\'),
+            'a' => return Ok(u32::from('\u{7}')),
+            'b' => return Ok(u32::from('\u{8}')),
+            'B' => return Ok(u32::from('\\')),
             'c' => {
                 let c = self.peek().ok_or_else(bad)?;
                 self.at += 1;
-                return char::from_u32(c as u32 & 0x1f).ok_or_else(bad);
+                return Ok(u32::from(c) & 0x1f);
             }
-            'e' => return Ok('\u{1b}'),
-            'f' => return Ok('\u{c}'),
-            'n' => return Ok('\n'),
-            'r' => return Ok('\r'),
-            't' => return Ok('\t'),
-            'v' => return Ok('\u{b}'),
+            'e' => return Ok(u32::from('\u{1b}')),
+            'f' => return Ok(u32::from('\u{c}')),
+            'n' => return Ok(u32::from('\n')),
+            'r' => return Ok(u32::from('\r')),
+            't' => return Ok(u32::from('\t')),
+            'v' => return Ok(u32::from('\u{b}')),
             'u' => (4, 4),
             'U' => (8, 8),
             'x' => (1, 255),
             '0' => {
                 self.at -= 1;
-                return self.octal();
+                return self.octal().map(u32::from);
             }
             c if c.is_alphanumeric() => return Err(bad()),
-            c => return Ok(c),
+            c => return Ok(u32::from(c)),
         };
         let mut code: u32 = 0;
         let mut digits = 0;
@@ -658,14 +661,14 @@ impl Parser {
             let Some(digit) = self.peek().and_then(|c| c.to_digit(16)) else {
                 break;
             };
-            code = code.checked_mul(16).ok_or_else(bad)?.saturating_add(digit);
+            code = code.wrapping_mul(16).wrapping_add(digit);
             digits += 1;
             self.at += 1;
         }
-        if digits < least {
-            return Err(bad());
+        match digits < least || code > MOST_CODE {
+            true => Err(bad()),
+            false => Ok(code),
         }
-        char::from_u32(code).ok_or_else(bad)
     }
 
     /// A set in brackets; the first of them is read.
@@ -702,15 +705,15 @@ impl Parser {
                     continue;
                 }
                 Element::Range => return Err(invalid("invalid character range")),
-                Element::One(c) => c,
+                Element::One(code) => code,
             };
             first = false;
             let mut to = from;
             if self.follows("-") && !self.follows("-]") {
                 self.at += 1;
                 to = match self.element(false)? {
-                    Element::One(c) => c,
-                    Element::Range => '-',
+                    Element::One(code) => code,
+                    Element::Range => u32::from('-'),
                     Element::Class(..) => return Err(invalid("invalid character range")),
                 };
                 if self.peek().is_none() {
@@ -720,7 +723,9 @@ impl Parser {
                     return Err(invalid("invalid character range"));
                 }
             }
-            set.add(from, to, any_case);
+            if let Some(from) = at_least(from) {
+                set.add(from, at_most(to), any_case);
+            }
         }
         if negated {
             set.negate(self.options.no_newline);
@@ -752,9 +757,9 @@ impl Parser {
                 }
                 let mut all = name.chars();
                 match (all.next(), all.next()) {
-                    (Some(one), None) => Ok(Element::One(one)),
+                    (Some(one), None) => Ok(Element::One(u32::from(one))),
                     _ => named(&name)
-                        .map(Element::One)
+                        .map(|c| Element::One(u32::from(c)))
                         .ok_or_else(|| invalid("invalid collating element")),
                 }
             }
@@ -775,7 +780,7 @@ impl Parser {
                         if digits.len() == 1 || number <= self.opened {
                             return Err(invalid("invalid escape \\ sequence"));
                         }
-                        return Ok(Element::One(self.octal()?));
+                        return Ok(Element::One(u32::from(self.octal()?)));
                     }
                     Some('A' | 'Z' | 'm' | 'M' | 'y' | 'Y') => {
                         return Err(invalid("invalid escape \\ sequence"));
@@ -786,13 +791,33 @@ impl Parser {
                 Ok(class)
             }
             ('-', next) if !first && next != Some(']') => Ok(Element::Range),
-            (c, _) => Ok(Element::One(c)),
+            (c, _) => Ok(Element::One(u32::from(c))),
         }
     }
 }
 
+/// The greatest number that an escape may have.
+const MOST_CODE: u32 = 0x7fff_fffe;
+
+/// The first character from a code on; `None` behind the last one.
+fn at_least(code: u32) -> Option<char> {
+    match code {
+        0xd800..=0xdfff => Some('\u{e000}'),
+        code => char::from_u32(code),
+    }
+}
+
+/// The last character up to a code.
+fn at_most(code: u32) -> char {
+    match code {
+        0xd800..=0xdfff => '\u{d7ff}',
+        code => char::from_u32(code).unwrap_or(char::MAX),
+    }
+}
+
 enum Element {
-    One(char),
+    /// A code, which may be that of no character.
+    One(u32),
     Class(Class, bool),
     /// A `-` that stands between two others.
     Range,
