@@ -17,3 +17,5 @@ WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id,
 WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id, n.up FROM node n JOIN t ON n.up = t.id) SEARCH BREADTH FIRST BY id SET pos SELECT id FROM t ORDER BY pos;
 -- syntax: VARIADIC
 SELECT concat_ws(','), concat_ws(',', VARIADIC ARRAY['p', 'q', NULL]), concat(VARIADIC ARRAY[1, 2, 3]);
+-- rows: arrays of CHAR(n) lose the blanks of their elements
+SELECT percentile_disc(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY x) FROM (VALUES ('a'::char(3)), ('b')) v (x);

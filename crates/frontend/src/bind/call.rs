@@ -1082,7 +1082,9 @@ impl Binder<'_> {
         }
         let mut order = Vec::new();
         for key in within_group {
-            order.push(self.sort_key(key)?);
+            // The type of a literal is the function's choice.
+            let expr = self.bind_expr(&key.expr)?;
+            order.push(self.sort_key_of(key, expr)?);
         }
         // Errors of FILTER come before those of the function and of ORDER BY.
         let filter = self.filter(filter)?;
@@ -1362,8 +1364,10 @@ impl Binder<'_> {
             })
             .collect();
         let types: Vec<Type> = direct.iter().chain(ordered).cloned().collect();
-        let found =
-            resolve_function(&joint, &types).map_err(|why| unresolved(name, &types, why))?;
+        let found = resolve_function(&joint, &types).map_err(|why| match why {
+            Unresolved::NoArray => unresolved(name, ordered, why),
+            why => unresolved(name, &types, why),
+        })?;
         let parameters = found.parameters[direct.len()..].to_vec();
         Ok((Arc::clone(&found.function.0), parameters, found.returns))
     }
@@ -1417,14 +1421,19 @@ impl Binder<'_> {
 
     /// A key of an order.
     pub(super) fn sort_key(&mut self, key: &OrderByExpr) -> Result<SortKey> {
+        let expr = self.bind_expr(&key.expr)?;
+        let expr = self.known_expr(expr)?;
+        self.sort_key_of(key, expr)
+    }
+
+    /// A key with its expression bound.
+    fn sort_key_of(&mut self, key: &OrderByExpr, expr: Expr) -> Result<SortKey> {
         let OrderByExpr {
-            expr,
+            expr: _,
             options,
             with_fill,
         } = key;
         refuse(with_fill.is_some(), "WITH FILL")?;
-        let expr = self.bind_expr(expr)?;
-        let expr = self.known_expr(expr)?;
         self.check_ordered(&expr.ty)?;
         let descending = options.asc == Some(false);
         Ok(SortKey {

@@ -360,13 +360,6 @@ fn as_ordered() -> Returns {
     }))
 }
 
-/// An array of a percentile for each fraction.
-fn arrays_of_ordered() -> Returns {
-    Returns::Of(Arc::new(|types| {
-        types.last().cloned().unwrap_or(Type::Text).array()
-    }))
-}
-
 fn percentile(between: Between) -> super::Maker {
     make(move |_, direct| {
         Ok(Percentile {
@@ -466,7 +459,7 @@ pub(super) fn register(c: &mut Catalogue) {
         set.within_group(&[direct])
     };
     c.add_aggregate(set(as_ordered(), Float8));
-    c.add_aggregate(set(arrays_of_ordered(), many));
+    c.add_aggregate(set(Type::AnyArray.into(), many));
     for name in ["quantile_disc", "quantile"] {
         let state = quantile(Discrete, None);
         c.add_aggregate(plain(name, &[AnyElement, Float8], as_argument(), state));
