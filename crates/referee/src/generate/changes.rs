@@ -258,6 +258,14 @@ impl Generator<'_> {
         }
         let mut items = Vec::new();
         for (column, ty) in &columns {
+            if let Type::Array(element) = ty
+                && self.random.percent(30)
+            {
+                let value = self.expr(element);
+                let place = 1 + self.random.below(3);
+                items.push(tree!(Sort::Plain; format!("{column}[{place}] = "), value));
+                continue;
+            }
             let value = self.assigned(ty);
             items.push(tree!(Sort::Plain; format!("{column} = "), value));
         }
