@@ -12,16 +12,14 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query, SelectItem,
+    Assignment, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query, SelectItem,
     SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value, With,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
 use futures::future::BoxFuture;
 
-use self::parts::{
-    Kind, Target, assignments, casts, kind_of, listed, parameter_type, place, planned_over,
-};
+use self::parts::{Kind, Target, casts, kind_of, listed, parameter_type, place, planned_over};
 use crate::advisor;
 use crate::error::Result;
 use crate::grammar::{OwnStatement, Tree, printed};
@@ -281,6 +279,8 @@ impl Prepared {
         let (name, table) = (&target.name, &target.table);
         let named = Run::planning(session)?.by_name(insert).await?;
         let insert = named.as_ref().unwrap_or(insert);
+        let elements = target.by_element(session, insert)?;
+        let insert = elements.as_ref().unwrap_or(insert);
         let columns = target.named_or_all(&insert.columns);
         if let Some(source) = &insert.source {
             match source.body.as_ref() {
@@ -308,32 +308,38 @@ impl Prepared {
                 }
             }
         }
-        if let Some(OnInsert::OnConflict(conflict)) = &insert.on
-            && let OnConflictAction::DoUpdate(update) = &conflict.action
-            && !matches!(
-                conflict.conflict_target,
-                Some(ConflictTarget::OnConstraint(_))
-            )
-        {
-            for (column, value) in assignments(&update.assignments) {
-                told.direct(table, (&target.column(&column), value));
-            }
-        }
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
+        if let Some(OnInsert::OnConflict(conflict)) = &insert.on
+            && let OnConflictAction::DoUpdate(update) = &conflict.action
+        {
+            let what = told.values(&target, &update.assignments, &called)?;
+            let full = format!("{}.{}", quoted(&name.schema), quoted(&name.name));
+            let from = format!("{full} AS {}, {full} AS excluded", quoted(&called));
+            let place = place(&from, update.selection.as_ref());
+            self.selected(session, (&what, &place), Some(name), told)
+                .await?;
+        }
         let returning = insert.returning.as_deref();
         self.returned(session, (name, &called), returning, told)
             .await
     }
 
     async fn update(&self, session: &Session, update: &Update, told: &mut Told) -> Result<()> {
-        let TableFactor::Table { name: written, .. } = &update.table.relation else {
+        let TableFactor::Table {
+            name: written,
+            alias,
+            ..
+        } = &update.table.relation
+        else {
             return Ok(());
         };
         let target = Target::of(session, table_name(written)?, Command::Update)?;
-        for (column, value) in assignments(&update.assignments) {
-            told.direct(&target.table, (&target.column(&column), value));
-        }
+        let called = match alias {
+            Some(alias) => fold(&alias.name),
+            None => target.name.name.clone(),
+        };
+        let what = told.values(&target, &update.assignments, &called)?;
         let mut from = printed(&update.table);
         if let Some(others) = &update.from {
             use datafusion::sql::sqlparser::ast::UpdateTableFromKind as Kind;
@@ -343,13 +349,7 @@ impl Prepared {
                 from.push_str(&printed(other));
             });
         }
-        let values = assignments(&update.assignments);
-        let values =
-            values.filter(|(_, value)| parameter::number_of(value).is_none() && !is_default(value));
-        let mut what: Vec<String> = values.map(|(_, value)| printed(value)).collect();
-        what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
-        let what = what.join(", ");
         self.selected(session, (&what, &place), Some(&target.name), told)
             .await?;
         if let Some(returning) = &update.returning {
@@ -425,6 +425,24 @@ impl Prepared {
 }
 
 impl Told {
+    /// What SET tells: parameters have the types of their columns; the list of the other values,
+    /// to be planned.
+    fn values(
+        &mut self,
+        target: &Target,
+        assignments: &[Assignment],
+        called: &str,
+    ) -> Result<String> {
+        let mut what = vec!["1".to_owned()];
+        for (column, value) in target.values(assignments, called)? {
+            let is_direct = self.direct(&target.table, (&target.column(&column), &value));
+            if !is_direct && !is_default(&value) {
+                what.push(printed(&value));
+            }
+        }
+        Ok(what.join(", "))
+    }
+
     /// A parameter that is assigned as it is has the column's type.
     fn direct(&mut self, table: &Table, (column, value): (&str, &Expr)) -> bool {
         let number = parameter::number_of(value);

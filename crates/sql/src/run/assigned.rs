@@ -48,6 +48,67 @@ pub(super) fn assigned_columns(
         Some((through, _)) => through.has_column(name),
         None => table.schema.index_of(name).is_some(),
     };
+    let given = column_values(assignments, called, &has_column)?;
+    let values = given.iter().map(|(_, value)| value);
+    Gives::of(catalog, values)?.refuse("UPDATE")?;
+    let defaults = given.iter().map(|(name, _)| {
+        let default = through.and_then(|(through, _)| through.default_of(name));
+        default.map(str::to_owned)
+    });
+    let defaults: Vec<Option<String>> = defaults.collect();
+    let names = given.iter().map(|(name, _)| match through {
+        Some((through, command)) => through.column(name, command),
+        None => Ok(name.clone()),
+    });
+    let names = names.collect::<Result<Vec<String>>>()?;
+    let places = columns_named(&table.schema, name, &names).map_err(|error| {
+        if error.sqlstate == "42701" {
+            let mut seen = HashSet::new();
+            let twice = names.iter().find(|name| !seen.insert(name.as_str()));
+            let twice = twice.map_or("", String::as_str);
+            let message = format!("multiple assignments to same column \"{twice}\"");
+            return Error::new("42601", message);
+        }
+        error
+    })?;
+    let columns = table.schema.columns.iter().enumerate();
+    let assigned = columns.map(|(index, column)| {
+        let place = places.iter().position(|place| *place == index);
+        match place {
+            None => Ok(Assigned::Same),
+            Some(place) if is_default(&given[place].1) => {
+                // Of a view it is that of the view's column, and else NULL.
+                let default = match through {
+                    Some(_) => {
+                        must_not_be_always(column)?;
+                        defaults[place].clone()
+                    }
+                    None => default_of(catalog, column).map(str::to_owned),
+                };
+                Ok(Assigned::Value(Box::new(match default {
+                    Some(text) => parse_expr(&text)?,
+                    None => compose::null(),
+                })))
+            }
+            Some(place) => {
+                must_not_be_always(column)?;
+                Ok(Assigned::Value(Box::new(given[place].1.clone())))
+            }
+        }
+    });
+    assigned.collect()
+}
+
+/// The columns that SET names, each with the value that it gets: those of lists one by one, and
+/// elements and fields put into the column of the relation that is called so.
+///
+/// # Errors
+/// `0A000` for forms that are not done.
+pub(crate) fn column_values(
+    assignments: &[Assignment],
+    called: &str,
+    has_column: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, Expr)>> {
     let is_part = |name: &ObjectName| {
         let first = name.0.first().and_then(|part| part.as_ident());
         name.0.len() > 1 && first.is_some_and(|ident| has_column(&fold(ident)))
@@ -115,54 +176,7 @@ pub(super) fn assigned_columns(
             }
         }
     }
-    let values = given.iter().map(|(_, value)| value);
-    Gives::of(catalog, values)?.refuse("UPDATE")?;
-    let defaults = given.iter().map(|(name, _)| {
-        let default = through.and_then(|(through, _)| through.default_of(name));
-        default.map(str::to_owned)
-    });
-    let defaults: Vec<Option<String>> = defaults.collect();
-    let names = given.iter().map(|(name, _)| match through {
-        Some((through, command)) => through.column(name, command),
-        None => Ok(name.clone()),
-    });
-    let names = names.collect::<Result<Vec<String>>>()?;
-    let places = columns_named(&table.schema, name, &names).map_err(|error| {
-        if error.sqlstate == "42701" {
-            let mut seen = HashSet::new();
-            let twice = names.iter().find(|name| !seen.insert(name.as_str()));
-            let twice = twice.map_or("", String::as_str);
-            let message = format!("multiple assignments to same column \"{twice}\"");
-            return Error::new("42601", message);
-        }
-        error
-    })?;
-    let columns = table.schema.columns.iter().enumerate();
-    let assigned = columns.map(|(index, column)| {
-        let place = places.iter().position(|place| *place == index);
-        match place {
-            None => Ok(Assigned::Same),
-            Some(place) if is_default(&given[place].1) => {
-                // Of a view it is that of the view's column, and else NULL.
-                let default = match through {
-                    Some(_) => {
-                        must_not_be_always(column)?;
-                        defaults[place].clone()
-                    }
-                    None => default_of(catalog, column).map(str::to_owned),
-                };
-                Ok(Assigned::Value(Box::new(match default {
-                    Some(text) => parse_expr(&text)?,
-                    None => compose::null(),
-                })))
-            }
-            Some(place) => {
-                must_not_be_always(column)?;
-                Ok(Assigned::Value(Box::new(given[place].1.clone())))
-            }
-        }
-    });
-    assigned.collect()
+    Ok(given)
 }
 
 /// The values of `ROW(…)`.

@@ -83,7 +83,7 @@ struct Given<'a> {
 ///
 /// # Errors
 /// `42701` for a column that is named twice, `42601` for another number of values.
-pub(super) fn inserted(
+pub(crate) fn inserted_elements(
     insert: &Insert,
     catalog: &Catalog,
     table: &Table,

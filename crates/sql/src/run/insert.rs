@@ -26,7 +26,7 @@ use super::changes::Changes;
 use super::clauses::refuse_clauses;
 use super::conflict::Conflict;
 use super::create::column_ident;
-use super::elements;
+use super::elements::inserted_elements;
 use super::identity::Overriding;
 use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
@@ -84,7 +84,7 @@ impl Run<'_> {
             insert = Cow::Owned(self.inserted_through(through, &insert).await?);
         }
         let table = self.stored_table(&name)?;
-        if let Some(changed) = elements::inserted(&insert, &self.snapshot, table, &name)? {
+        if let Some(changed) = inserted_elements(&insert, &self.snapshot, table, &name)? {
             insert = Cow::Owned(changed);
         }
         Ok(Target {

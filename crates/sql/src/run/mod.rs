@@ -95,9 +95,11 @@ use crate::relations::{Given, Relations, unknown_table};
 use crate::session::{KnownKeys, Session};
 use crate::statement::{Statement, changing_query};
 
+pub(crate) use assigned::column_values;
 pub(crate) use by_keys::bound_by_keys;
 pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 
+pub(crate) use elements::inserted_elements;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
 

@@ -3,6 +3,57 @@
 use crate::support::{LAYOUTS, Sql, runtime};
 use freestone::{Database, Outcome, Parameter, Value};
 
+/// Types as PostgreSQL tells them.
+#[test]
+fn parameters_of_changes_have_the_types_of_their_uses() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE r (id bigint PRIMARY KEY, n smallint, name varchar(9), tags text[], \
+         grid int[], at timestamptz, price numeric(9, 2), d date)",
+    );
+    sql.run("CREATE TYPE pair AS (a int, b date); CREATE TABLE c (id int PRIMARY KEY, p pair)");
+    for (statement, types) in [
+        (
+            "UPDATE r SET tags[2] = $1, grid[$2] = $3, name = $4 WHERE id = $5",
+            "{text,integer,integer,\"character varying\",bigint}",
+        ),
+        (
+            "UPDATE r SET (n, name) = ($1, $2) WHERE d > $3",
+            "{smallint,\"character varying\",date}",
+        ),
+        ("UPDATE r SET grid[1:2] = $1, n = DEFAULT", "{integer[]}"),
+        (
+            "INSERT INTO r AS t (id, n) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE \
+             SET n = t.n + $3, price = excluded.price * $4, tags[1] = $5 WHERE t.d < $6",
+            "{bigint,smallint,smallint,numeric,text,date}",
+        ),
+        (
+            "INSERT INTO r (id, n) VALUES (1, 2) ON CONFLICT ON CONSTRAINT r_pkey DO UPDATE \
+             SET n = $1, name = $2",
+            "{smallint,\"character varying\"}",
+        ),
+        (
+            "INSERT INTO r (id, grid[1], grid[2], tags[3]) VALUES ($1, $2, $3, $4)",
+            "{bigint,integer,integer,text}",
+        ),
+        (
+            "UPDATE c SET p.a = $1, p.b = $2 WHERE id = $3",
+            "{integer,date,integer}",
+        ),
+        (
+            "MERGE INTO r AS t USING c ON t.id = c.id WHEN MATCHED AND t.n > $1 THEN UPDATE \
+             SET grid[1] = $2, name = $3, price = t.price + $4 \
+             WHEN NOT MATCHED THEN INSERT (id, d) VALUES (c.id, $5)",
+            "{smallint,integer,\"character varying\",numeric,date}",
+        ),
+    ] {
+        sql.run(&format!("PREPARE p AS {statement}"));
+        let told = "SELECT parameter_types::text FROM pg_prepared_statements";
+        assert_eq!(sql.one(told), types, "{statement}");
+        sql.run("DEALLOCATE p");
+    }
+}
+
 #[test]
 fn parameters_stand_for_values_of_any_type() {
     let sql = Sql::new();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, Assignment, AssignmentTarget, DataType as SqlType, Expr, ObjectName,
-    SelectItem, Statement as Ast,
+    ArrayElemTypeDef, Assignment, DataType as SqlType, Expr, Insert, ObjectName, SelectItem,
+    Statement as Ast,
 };
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_frontend::types::Type;
@@ -19,8 +19,8 @@ use crate::grammar::printed;
 use crate::names::{Name, fold_part};
 use crate::parameter;
 use crate::relations::updatable::{Command, Through};
-use crate::run::Run;
 use crate::run::locking::without_locks;
+use crate::run::{Run, column_values, inserted_elements};
 use crate::session::Session;
 
 /// The type of a parameter: its Arrow type, or that of texts and its name.
@@ -128,6 +128,28 @@ impl Target {
         of.unwrap_or_else(|| name.to_owned())
     }
 
+    /// An INSERT that gives values to elements of columns as one that gives them to columns.
+    pub(super) fn by_element(&self, session: &Session, insert: &Insert) -> Result<Option<Insert>> {
+        if self.through.is_some() {
+            return Ok(None);
+        }
+        let run = Run::planning(session)?;
+        inserted_elements(insert, run.snapshot.catalog(), &self.table, &self.name)
+    }
+
+    /// The columns that SET names, each with the value that it gets.
+    pub(super) fn values(
+        &self,
+        assignments: &[Assignment],
+        called: &str,
+    ) -> Result<Vec<(String, Expr)>> {
+        let has_column = |name: &str| match &self.through {
+            Some(through) => through.has_column(name),
+            None => self.table.schema.index_of(name).is_some(),
+        };
+        column_values(assignments, called, &has_column)
+    }
+
     /// The columns that an INSERT names, or all, as the table calls them.
     pub(super) fn named_or_all(&self, named: &[ObjectName]) -> Vec<String> {
         match &self.through {
@@ -150,15 +172,6 @@ pub(super) fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
         true => all.map(|column| column.name.clone()).collect(),
         false => named.iter().map(last).collect(),
     }
-}
-
-pub(super) fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
-    all.iter().filter_map(|one| match &one.target {
-        AssignmentTarget::ColumnName(name) => {
-            Some((name.0.last().and_then(fold_part)?, &one.value))
-        }
-        AssignmentTarget::Tuple(_) => None,
-    })
 }
 
 pub(super) fn place(from: &str, selection: Option<&Expr>) -> String {
