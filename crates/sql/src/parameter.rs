@@ -165,12 +165,15 @@ pub(crate) fn number_of(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// How many parameters a statement has.
+/// How many parameters a statement has. Those in the body of a function are the function's.
 ///
 /// # Errors
 /// `42601` for a placeholder that is no parameter.
 pub(crate) fn count(ast: &Ast) -> Result<usize> {
     let mut most = 0;
+    if matches!(ast, Ast::CreateFunction(_)) {
+        return Ok(most);
+    }
     let found = visit_expressions(ast, |expr| {
         if let Expr::Value(value) = expr
             && let Value::Placeholder(text) = &value.value

@@ -44,8 +44,12 @@ impl Run<'_> {
         if !is_aggregate {
             check_polymorphic(&routine.function(&names)?)?;
         }
-        // A macro's body is looked at where it is called.
-        if routine.language != MACRO && !is_aggregate {
+        // A macro's body is looked at where it is called, and so is one that a dump gives before its
+        // tables.
+        let client = self.session.client();
+        let checks =
+            routine.atomic || client.get("check_function_bodies").as_deref() != Some("off");
+        if routine.language != MACRO && !is_aggregate && checks {
             let function = routine.function(&names)?;
             let session = session_of(&relations);
             Binder::new(&names, &session).check_function(&function)?;

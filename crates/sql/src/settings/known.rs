@@ -64,7 +64,7 @@ const fn known(name: &'static str, kind: Kind, default: &'static str) -> Known {
 }
 
 /// All of them, sorted by name.
-pub(crate) static KNOWN: [Known; 137] = [
+pub(crate) static KNOWN: [Known; 138] = [
     known("allow_in_place_tablespaces", Bool, "off"),
     known("allow_system_table_mods", Only(BOOLS), "off"),
     known("application_name", Text, ""),
@@ -115,6 +115,8 @@ pub(crate) static KNOWN: [Known; 137] = [
     known("default_table_access_method", Text, "heap"),
     known("default_text_search_config", Text, "pg_catalog.simple"),
     known("default_toast_compression", Word(&["pglz", "lz4"]), "pglz"),
+    // Dumps of old versions of PostgreSQL set it.
+    known("default_with_oids", Only(BOOLS), "off"),
     known("effective_cache_size", Int(1, MOST, Blocks), "524288"),
     known("effective_io_concurrency", Int(0, 1_000, Plain), "1"),
     known("enable_async_append", Bool, "on"),

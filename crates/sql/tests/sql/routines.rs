@@ -46,6 +46,24 @@ fn functions_are_made_called_and_dropped() {
 }
 
 #[test]
+fn bodies_are_checked_at_the_call_where_a_dump_says_so() {
+    let sql = Sql::new();
+    sql.run("SET default_with_oids = false; SET check_function_bodies = false");
+    assert_eq!(sql.state("SET default_with_oids = true"), "0A000");
+    sql.run(
+        "CREATE FUNCTION of_later(n int) RETURNS SETOF int LANGUAGE sql AS 'SELECT a FROM later WHERE a > n'",
+    );
+    let atomic = "CREATE FUNCTION now() RETURNS int BEGIN ATOMIC SELECT a FROM later; END";
+    assert_eq!(sql.state(atomic), "42P01");
+    assert_eq!(sql.state("SELECT of_later(1)"), "42P01");
+    sql.run("CREATE TABLE later (a int); INSERT INTO later VALUES (1), (2)");
+    assert_eq!(sql.rows("SELECT of_later(1)"), ["2"]);
+    sql.run("RESET check_function_bodies; DROP TABLE later");
+    let same = "CREATE OR REPLACE FUNCTION of_later(n int) RETURNS SETOF int LANGUAGE sql AS 'SELECT a FROM later WHERE a > n'";
+    assert_eq!(sql.state(same), "42P01");
+}
+
+#[test]
 fn macros_take_any_values() {
     let sql = filled();
     assert_eq!(
