@@ -251,7 +251,9 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
         }
     }
     stack::on_great_stack(move || {
-        let mut statements = parsed(&mut with(NESTING, tokens), sql, &clauses)?;
+        let mut parser = with(NESTING, tokens);
+        let mut statements = parsed(&mut parser, sql, &clauses)
+            .map_err(|error| grammar::told(error, &parser.into_tokens()))?;
         for statement in &mut statements {
             if let Some(Tree::Sql(ast)) = Arc::get_mut(&mut statement.tree) {
                 syntax::balance(ast)?;

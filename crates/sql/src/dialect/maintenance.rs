@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
+use super::words;
 
 /// Words between VACUUM or ANALYZE and the name of a table.
 const WORDS: [&str; 5] = ["ANALYSE", "ANALYZE", "FREEZE", "SKIP_LOCKED", "VERBOSE"];
@@ -27,8 +28,20 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
                         edits.put(at..at + 1, [analyze]);
                         take_options(tokens, at + 1, &mut edits);
                     }
-                    "COPY" => spell_truths(&mut tokens[at..]),
-                    "EXPLAIN" => spell_options(&mut tokens[at + 1..]),
+                    "COPY" => {
+                        spell_truths(&mut tokens[at..]);
+                        quote_all(tokens, at, &mut edits);
+                    }
+                    "EXPLAIN" => {
+                        if let [_, (at, word)] = words(tokens, at, 2).as_slice()
+                            && word == "ANALYSE"
+                        {
+                            let analyze = Token::make_keyword("ANALYZE");
+                            let analyze = TokenWithSpan::new(analyze, tokens[*at].span);
+                            edits.put(*at..at + 1, [analyze]);
+                        }
+                        spell_options(&mut tokens[at + 1..]);
+                    }
                     _ => {}
                 }
             }
@@ -54,6 +67,7 @@ fn take_options(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) {
                 edits.take(at..end + 1);
                 at = end + 1;
             }
+            Token::Word(word) if word.value.eq_ignore_ascii_case("FULL") => at += 1,
             Token::Word(word) if word.quote_style.is_none() => {
                 if !WORDS.contains(&word.value.to_uppercase().as_str()) {
                     return;
@@ -82,6 +96,34 @@ fn spell_options(tokens: &mut [TokenWithSpan]) {
                 (word.value, word.keyword) = ("TRUE".to_owned(), Keyword::TRUE);
             }
             _ => {}
+        }
+    }
+}
+
+/// `FORCE_QUOTE *` and `FORCE QUOTE *` as lists of a column of that name.
+fn quote_all(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) {
+    let (mut option, mut word) = (false, false);
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        match &token.token {
+            Token::SemiColon => return,
+            Token::Whitespace(_) => continue,
+            Token::Mul if option || word => {
+                let span = token.span;
+                let sign = |token| TokenWithSpan::new(token, span);
+                let star = sign(Token::make_word("*", Some('"')));
+                match option {
+                    true => {
+                        edits.put(at..at + 1, [sign(Token::LParen), star, sign(Token::RParen)]);
+                    }
+                    false => edits.put(at..at + 1, [star]),
+                }
+                (option, word) = (false, false);
+            }
+            Token::Word(name) if name.quote_style.is_none() => {
+                option = name.value.eq_ignore_ascii_case("FORCE_QUOTE");
+                word = name.value.eq_ignore_ascii_case("QUOTE");
+            }
+            _ => (option, word) = (false, false),
         }
     }
 }
@@ -126,7 +168,9 @@ mod tests {
             ("analyse", "ANALYZE"),
             ("ANALYSE (verbose) t", "ANALYZE t"),
             ("VACUUM ANALYSE t", "VACUUM t"),
+            ("VACUUM FULL FREEZE VERBOSE ANALYSE t", "VACUUM FULL t"),
             ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
+            ("explain analyse select 1", "EXPLAIN ANALYZE SELECT 1"),
             (
                 "explain (analyze on, costs off) select 1",
                 "EXPLAIN (analyze true, costs off) SELECT 1",
@@ -134,6 +178,14 @@ mod tests {
             (
                 "copy t from stdin with (freeze on)",
                 "COPY t FROM STDIN (FREEZE)",
+            ),
+            (
+                "copy t to stdout with (format csv, force_quote *)",
+                "COPY t TO STDOUT (FORMAT csv, FORCE_QUOTE (\"*\"))",
+            ),
+            (
+                "copy (select 2 * 3) to stdout csv force quote *",
+                "COPY (SELECT 2 * 3) TO STDOUT CSV FORCE QUOTE \"*\"",
             ),
         ] {
             assert_eq!(parse_one(written).unwrap().to_string(), read, "{written}");

@@ -15,6 +15,7 @@
 //! before (`dialect`), and statements about functions are those of `routine`.
 
 mod advice;
+mod clauses;
 mod cursor;
 pub(crate) mod define;
 mod grant;
@@ -30,6 +31,7 @@ use self::define::Definition;
 use crate::routine;
 
 pub(crate) use advice::Asked;
+pub(crate) use clauses::told;
 pub(crate) use cursor::gives_rows;
 pub(crate) use printed::printed;
 pub(crate) use roles::{GrantedPrivilege, Kind, On, RoleName, RoleOption, RoleStatement};

@@ -96,14 +96,18 @@ const NONE: [&[&str]; 28] = [
 ];
 
 /// Statements that are refused, by the words that they begin with.
-const REFUSED: [&[&str]; 16] = [
+const REFUSED: [&[&str]; 20] = [
     &["ATTACH"],
     &["DETACH"],
+    &["ALTER", "DATABASE"],
     &["ALTER", "DEFAULT", "PRIVILEGES"],
+    &["ALTER", "EXTENSION"],
     &["ALTER", "LARGE", "OBJECT"],
+    &["ALTER", "PROCEDURE"],
     &["ALTER", "SYSTEM"],
     &["COMMIT", "PREPARED"],
     &["CREATE", "CONSTRAINT", "TRIGGER"],
+    &["CREATE", "PROCEDURE"],
     &["CREATE", "TRUSTED", "LANGUAGE"],
     &["IMPORT", "FOREIGN", "SCHEMA"],
     &["LISTEN"],
@@ -113,6 +117,15 @@ const REFUSED: [&[&str]; 16] = [
     &["ROLLBACK", "PREPARED"],
     &["SECURITY", "LABEL"],
     &["CREATE", "DATABASE"],
+];
+
+/// Other kinds of things whose comments are not kept.
+const COMMENTED: &[&[&str]] = &[
+    &["AGGREGATE"],
+    &["DATABASE"],
+    &["FUNCTION"],
+    &["LARGE", "OBJECT"],
+    &["PROCEDURE"],
 ];
 
 /// Kinds whose statements the grammar reads, so that they are refused elsewhere.
@@ -348,7 +361,10 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Tree>> {
             let (mut table, mut index) = (None, None);
             if !ends {
                 table = Some(parser.parse_object_name(false)?.to_string());
-                if takes(parser, &["USING"]) {
+                if takes(parser, &["ON"]) {
+                    let on = parser.parse_object_name(false)?.to_string();
+                    index = table.replace(on);
+                } else if takes(parser, &["USING"]) {
                     index = Some(parser.parse_identifier()?.to_string());
                 }
             }
@@ -374,14 +390,23 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Read<Option<Tree>> {
             }
         }
         _ => {
-            let refused = REFUSED.iter().find(|words| are(parser, 0, words));
+            let replaces = are(parser, 1, &["OR", "REPLACE"]);
+            let from = if replaces { 3 } else { 1 };
+            let refused = REFUSED
+                .iter()
+                .find(|words| words[0] == first && are(parser, from, &words[1..]));
             let made = || {
                 let verb = first.as_str();
+                if verb == "COMMENT" && are(parser, 1, &["ON"]) {
+                    let kind = NONE
+                        .iter()
+                        .chain(COMMENTED)
+                        .find(|kind| are(parser, 2, kind))?;
+                    return Some(format!("COMMENT ON {}", kind.join(" ")));
+                }
                 if !matches!(verb, "CREATE" | "ALTER") {
                     return None;
                 }
-                let replaces = are(parser, 1, &["OR", "REPLACE"]);
-                let from = if replaces { 3 } else { 1 };
                 let kind = NONE.iter().find(|words| are(parser, from, words))?;
                 let read = READ.contains(&kind[0]);
                 (!read).then(|| format!("{verb} {}", kind.join(" ")))

@@ -381,7 +381,15 @@ fn table_options(create: &CreateTable, schema: &TableSchema) -> Result<TableOpti
 /// Whether an option says how PostgreSQL keeps and cleans its pages, of which there are
 /// none here; tools that make tables for it give them.
 pub(super) fn is_of_pages(name: &str) -> bool {
-    ["fillfactor", "parallel_workers", "user_catalog_table"].contains(&name)
+    [
+        "fillfactor",
+        "log_autovacuum_min_duration",
+        "parallel_workers",
+        "user_catalog_table",
+        "vacuum_index_cleanup",
+        "vacuum_truncate",
+    ]
+    .contains(&name)
         || ["autovacuum_", "toast_", "toast."]
             .iter()
             .any(|of| name.starts_with(of))

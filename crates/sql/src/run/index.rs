@@ -261,25 +261,40 @@ fn check_option(method: &str, option: &Expr) -> Result<()> {
     let name = name.to_lowercase();
     let value = value.map(|value| value.trim_matches('\'').to_lowercase());
     let invalid = |message: String| Err(Error::new("22023", message));
-    match (name.as_str(), method) {
-        ("fillfactor", "btree" | "hash") => {
+    let truths = ["on", "off", "true", "false", "yes", "no", "1", "0"];
+    let range = match (name.as_str(), method) {
+        ("fillfactor", "btree" | "hash" | "gist" | "spgist") => 10..=100,
+        ("gin_pending_list_limit", "gin") => 64..=i64::from(i32::MAX),
+        ("pages_per_range", "brin") => 1..=131_072,
+        ("buffering", "gist") => {
             let value = value.unwrap_or_default();
-            match value.parse::<i64>() {
-                Ok(10..=100) => Ok(()),
-                Ok(_) => invalid(format!("value {value} out of bounds for option \"{name}\"")),
-                Err(_) => {
-                    let message = format!("invalid value for integer option \"{name}\"");
+            return match value == "auto" || truths.contains(&value.as_str()) {
+                true => Ok(()),
+                false => {
+                    let message = format!("invalid value for enum option \"{name}\"");
                     invalid(format!("{message}: {value}"))
                 }
-            }
+            };
         }
-        ("deduplicate_items", "btree") => match value.as_deref() {
-            None | Some("on" | "off" | "true" | "false" | "yes" | "no" | "1" | "0") => Ok(()),
-            Some(value) => {
-                let message = format!("invalid value for boolean option \"{name}\"");
-                invalid(format!("{message}: {value}"))
-            }
-        },
-        _ => invalid(format!("unrecognized parameter \"{name}\"")),
+        ("deduplicate_items", "btree") | ("fastupdate", "gin") | ("autosummarize", "brin") => {
+            return match value.as_deref() {
+                None => Ok(()),
+                Some(value) if truths.contains(&value) => Ok(()),
+                Some(value) => {
+                    let message = format!("invalid value for boolean option \"{name}\"");
+                    invalid(format!("{message}: {value}"))
+                }
+            };
+        }
+        _ => return invalid(format!("unrecognized parameter \"{name}\"")),
+    };
+    let value = value.unwrap_or_default();
+    match value.parse::<i64>() {
+        Ok(number) if range.contains(&number) => Ok(()),
+        Ok(_) => invalid(format!("value {value} out of bounds for option \"{name}\"")),
+        Err(_) => {
+            let message = format!("invalid value for integer option \"{name}\"");
+            invalid(format!("{message}: {value}"))
+        }
     }
 }
