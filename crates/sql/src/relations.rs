@@ -60,6 +60,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
+    /// The clause of a statement that changes rows whose expressions are the list of the query.
+    pub(crate) list_of: Option<&'static str>,
     /// Views by which the statement changes rows.
     pub(crate) through: Vec<Arc<Through>>,
     /// Tables whose rows the query locks: their row ids may be named, too.
@@ -95,6 +97,7 @@ impl<'a> Relations<'a> {
             files: HashMap::new(),
             given: Vec::new(),
             row_ids: None,
+            list_of: None,
             through: Vec::new(),
             locked: Vec::new(),
             open_views: Mutex::default(),

@@ -70,7 +70,7 @@ use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
 
-use scope::{NamedCte, Range, Scope};
+use scope::{Clause, NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
 pub use created::{FunctionName, SqlAggregate};
@@ -190,6 +190,11 @@ pub trait Catalog {
         Ok(())
     }
 
+    /// The clause of a statement that changes rows whose expressions are the list of the query.
+    fn list_of_changes(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Lets relations have columns that tell where their rows are, `tableoid` and `ctid`. It tells
     /// whether they had none before, and have some now.
     fn show_places(&self) -> bool {
@@ -293,6 +298,8 @@ pub struct Binder<'a> {
     named: Vec<NamedCte>,
     /// Names and types of the columns in which the next VALUES is stored.
     targets: Vec<(String, Type)>,
+    /// The clause that the list of the next SELECT is, if it is no SELECT list.
+    list: Option<Clause>,
     /// Types of parameters.
     parameters: Vec<Option<Type>>,
     /// Levels of queries and expressions that are open.
@@ -366,6 +373,7 @@ impl<'a> Binder<'a> {
             ranges: Vec::new(),
             named: Vec::new(),
             targets: Vec::new(),
+            list: None,
             parameters: Vec::new(),
             depth: 0,
             dated: false,
@@ -431,6 +439,7 @@ impl<'a> Binder<'a> {
         if matches!(*query.body, SetExpr::Values(_)) {
             self.targets = targets.to_vec();
         }
+        self.list = self.catalog.list_of_changes().map(Clause::Changes);
         let mut plan = self.bind_query(query)?;
         self.check_forbidden(&plan)?;
         if plan.columns().len() <= targets.len() {

@@ -49,10 +49,12 @@ impl Binder<'_> {
         refuse(format_clause.is_some(), "FORMAT")?;
         refuse(!pipe_operators.is_empty(), "the pipe syntax")?;
         let before = self.named.len();
+        let list = self.list.take();
         let ctes = match with {
             Some(with) => self.with(with)?,
             None => Vec::new(),
         };
+        self.list = list;
         let bound = self.ordered(
             body,
             order_by.as_ref(),

@@ -101,6 +101,8 @@ pub(super) enum Clause {
     Frame(FrameUnits),
     /// An expression without a query.
     Alone,
+    /// The list of a statement that changes rows, by the name that it has there.
+    Changes(&'static str),
 }
 
 impl Clause {
@@ -126,6 +128,7 @@ impl Clause {
             Clause::Frame(FrameUnits::Range) => "window RANGE",
             Clause::Frame(FrameUnits::Groups) => "window GROUPS",
             Clause::Alone => "this expression",
+            Clause::Changes(name) => name,
         }
     }
 
@@ -169,6 +172,8 @@ pub(super) struct Scope {
     pub(super) shows_aliases: bool,
     /// The clause being bound.
     pub(super) clause: Clause,
+    /// The clause that the SELECT list is.
+    pub(super) list: Clause,
     /// Calls of aggregates, and the columns that stand for them.
     pub(super) aggregates: Vec<(Column, AggregateCall)>,
     /// Calls of GROUPING.
@@ -200,6 +205,7 @@ impl Scope {
             aliases: Vec::new(),
             shows_aliases: false,
             clause,
+            list: Clause::List,
             aggregates: Vec::new(),
             groupings: Vec::new(),
             windows: Vec::new(),

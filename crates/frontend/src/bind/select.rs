@@ -149,8 +149,12 @@ impl Binder<'_> {
         body: Body<'_>,
         order_by: Option<&OrderBy>,
     ) -> Result<Ordered> {
+        let list = self.list.take().unwrap_or(Clause::List);
         let (plan, names) = self.bind_from(from)?;
-        self.scopes.push(Scope::new(names, Clause::Where));
+        self.scopes.push(Scope {
+            list,
+            ..Scope::new(names, Clause::Where)
+        });
         let bound = self.bind_body(plan, body, order_by);
         let scope = self.scopes.pop();
         let mut bound = bound?;
@@ -172,8 +176,9 @@ impl Binder<'_> {
         for item in body.projection {
             shared.extend(subqueries_of_orders(item));
         }
-        self.scope()?.of_keys = shared;
-        self.scope()?.clause = Clause::List;
+        let scope = self.scope()?;
+        scope.of_keys = shared;
+        scope.clause = scope.list;
         self.scope()?.window_faults = Some(Vec::new());
         let mut window_keys = self.name_windows(body.named_window)?;
         let mut read = HashSet::new();

@@ -425,7 +425,7 @@ impl Prepared {
 }
 
 impl Told {
-    /// What SET tells: parameters have the types of their columns; the list of the other values,
+    /// Gives parameters that SET assigns the types of their columns; the list of the other values,
     /// to be planned.
     fn values(
         &mut self,

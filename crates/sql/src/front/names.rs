@@ -470,6 +470,10 @@ fn relation(
 }
 
 impl Catalog for Names<'_> {
+    fn list_of_changes(&self) -> Option<&'static str> {
+        self.relations.list_of
+    }
+
     fn show_places(&self) -> bool {
         !self.shows_places.replace(true)
     }

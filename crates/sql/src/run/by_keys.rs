@@ -87,6 +87,7 @@ impl Run<'_> {
         let RowQuery { query, into, .. } = understood.query(&self.snapshot, &[])?;
         let ast = Ast::Query(Box::new(query));
         let mut relations = self.relations(&ast).await?;
+        relations.list_of = Some("UPDATE");
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         let change = KeyChange {
             name: changed.name.clone(),

@@ -392,6 +392,7 @@ impl Run<'_> {
         }
         let ast = Ast::Query(Box::new(query));
         let mut relations = self.relations(&ast).await?;
+        relations.list_of = Some("UPDATE");
         if changed.through.is_none() {
             relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         }

@@ -70,7 +70,7 @@ impl Of {
 
 /// # Errors
 /// `42601` if a clause comes after one of the same rows that has no condition.
-fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
+pub(crate) fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
     for (at, clause) in clauses.iter().enumerate() {
         let claims = |other: &MergeClause| {
             other.predicate.is_none() && Of::clause(other) == Of::clause(clause)

@@ -102,6 +102,7 @@ pub use copy::{CopyStream, Incoming, Lines, Outgoing};
 pub(crate) use elements::inserted_elements;
 pub(crate) use insert::columns_named;
 pub(crate) use literal::is_default;
+pub(crate) use merge::must_be_reachable;
 
 pub(crate) use transaction::{changes_rows, insert_at_once};
 pub(crate) use with::{given, with_before};
@@ -123,6 +124,8 @@ pub(crate) struct Run<'a> {
     given: Mutex<Vec<Given>>,
     /// Views by which the statement changes rows.
     through: Mutex<Vec<Arc<Through>>>,
+    /// The clause whose expressions are the list of the query that is run.
+    list_of: Mutex<Option<&'static str>>,
     /// Queries of WITH around UPDATE, DELETE and MERGE.
     around: Mutex<Option<With>>,
     /// Tables that the statements of one WITH have changed so far; their keys and references are
@@ -224,6 +227,7 @@ impl<'a> Run<'a> {
             locale: OnceLock::new(),
             given: Mutex::default(),
             through: Mutex::default(),
+            list_of: Mutex::default(),
             parts: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
@@ -364,6 +368,7 @@ impl Run<'_> {
         relations.files = files;
         relations.given = self.given.lock().clone();
         relations.through = self.through.lock().clone();
+        relations.list_of = *self.list_of.lock();
         Ok(relations)
     }
 

@@ -161,7 +161,10 @@ impl Run<'_> {
             });
         }
         let query = compose::query(list.to_vec(), from, condition)?;
-        Box::pin(self.query(&Ast::Query(Box::new(query)))).await
+        *self.list_of.lock() = Some("RETURNING");
+        let outcome = Box::pin(self.query(&Ast::Query(Box::new(query)))).await;
+        *self.list_of.lock() = None;
+        outcome
     }
 
     /// Gives rows a name that a query may use.

@@ -295,6 +295,41 @@ fn columns_are_set_from_a_query() {
     assert_eq!(wrong.sqlstate, "42601");
 }
 
+/// An aggregate in a sub-query that reads columns of the changed row alone would be one over the
+/// changed rows.
+#[test]
+fn changed_rows_are_not_aggregated() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a int); CREATE TABLE u (b int); INSERT INTO u VALUES (1), (2)");
+    for (list, state) in [
+        ("(SELECT count(t.a) FROM u)", "42803"),
+        ("1, (SELECT 1 FROM u HAVING max(t.a) > 0)", "42803"),
+        (
+            "(SELECT rank(0) WITHIN GROUP (ORDER BY t.a) FROM u)",
+            "42803",
+        ),
+        ("count(*)", "42803"),
+    ] {
+        let insert = format!("INSERT INTO t VALUES (1) RETURNING {list}");
+        assert_eq!(sql.state(&insert), state, "{insert}");
+    }
+    let error = sql.error("UPDATE t SET a = (SELECT max(t.a) FROM u)");
+    assert_eq!(
+        error.message,
+        "aggregate functions are not allowed in UPDATE"
+    );
+    let merge =
+        "MERGE INTO t USING u ON a = b WHEN MATCHED THEN UPDATE SET a = (SELECT max(t.a) FROM u)";
+    assert_eq!(sql.state(merge), "42803");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
+    let counted = "INSERT INTO t VALUES (7) RETURNING (SELECT count(u.b) + max(u.b) FROM u), \
+                   (WITH w AS (SELECT count(*) AS n FROM u) SELECT n + t.a FROM w)";
+    assert_eq!(sql.rows_of_one_engine(counted), ["4|9"]);
+    let update = "WITH w AS (SELECT max(b) AS m FROM u) UPDATE t SET a = m FROM w, \
+                  (SELECT count(*) AS n FROM u) q WHERE n = 2 RETURNING a";
+    assert_eq!(sql.rows_of_one_engine(update), ["2"]);
+}
+
 #[test]
 fn returning_tells_of_other_tables_and_asks_queries() {
     let sql = Sql::new();

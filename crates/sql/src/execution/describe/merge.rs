@@ -14,7 +14,7 @@ use super::{Prepared, Session, Told};
 use crate::error::Result;
 use crate::grammar::printed;
 use crate::names::{fold, table_name};
-use crate::run::{Run, column_values, is_default};
+use crate::run::{Run, column_values, is_default, must_be_reachable};
 
 impl Prepared {
     /// Each clause is a query over what its rows come from, as when it runs.
@@ -27,6 +27,7 @@ impl Prepared {
         let TableFactor::Table { name, .. } = &merge.table else {
             return Ok(());
         };
+        must_be_reachable(&merge.clauses)?;
         let run = Run::planning(session)?;
         let table = Arc::clone(run.table_to_merge(&table_name(name)?)?);
         let (target, source) = (printed(&merge.table), printed(&merge.source));

@@ -90,6 +90,7 @@ pub(super) async fn planned_over(
 ) -> Result<Logical> {
     let ast = &without_locks(ast);
     let mut relations = run.relations(ast).await?;
+    relations.list_of = changed.map(|_| "UPDATE");
     relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
     front::planned(&relations, ast)?.shown()
 }
