@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The states that the database may have had after each transaction. The tuple mover commits
 /// beside the history: a commit between two looks at the timestamp may be its own or the
 /// history's, so that either state belongs to it.
-type States = BTreeMap<u64, Vec<Arc<World>>>;
+type Reached = BTreeMap<u64, Vec<Arc<World>>>;
 
 /// Damages a file in one way or another.
 fn damage(files: &Faulty, dice: &mut Dice) -> String {
@@ -60,7 +60,7 @@ fn any_damage_is_survived() {
     for seed in 0..25 {
         let files = Arc::new(Faulty::default());
         let mut history = History::begin(files.clone(), seed).unwrap();
-        let mut states = States::from([(0, vec![Arc::default()])]);
+        let mut states = Reached::from([(0, vec![Arc::default()])]);
         let mut last = 0;
         for _ in 0..60 {
             let before = history.committed.clone();
