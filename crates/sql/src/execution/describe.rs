@@ -277,9 +277,10 @@ impl Prepared {
         };
         let target = Target::of(session, table_name(written)?, Command::Insert)?;
         let (name, table) = (&target.name, &target.table);
-        let named = Run::planning(session)?.by_name(insert).await?;
+        let run = Run::planning(session)?;
+        let named = run.by_name(insert).await?;
         let insert = named.as_ref().unwrap_or(insert);
-        let elements = target.by_element(session, insert)?;
+        let elements = target.by_element(&run, insert)?;
         let insert = elements.as_ref().unwrap_or(insert);
         let columns = target.named_or_all(&insert.columns);
         if let Some(source) = &insert.source {
@@ -314,11 +315,14 @@ impl Prepared {
             && let OnConflictAction::DoUpdate(update) = &conflict.action
         {
             let what = told.values(&target, &update.assignments, &called)?;
+            let says_more = what != "1" || update.selection.is_some();
             let full = format!("{}.{}", quoted(&name.schema), quoted(&name.name));
             let from = format!("{full} AS {}, {full} AS excluded", quoted(&called));
             let place = place(&from, update.selection.as_ref());
-            self.selected(session, (&what, &place), Some(name), told)
-                .await?;
+            if says_more {
+                self.selected(session, (&what, &place), Some(name), told)
+                    .await?;
+            }
         }
         let returning = insert.returning.as_deref();
         self.returned(session, (name, &called), returning, told)

@@ -130,11 +130,10 @@ impl Target {
     }
 
     /// An INSERT that gives values to elements of columns as one that gives them to columns.
-    pub(super) fn by_element(&self, session: &Session, insert: &Insert) -> Result<Option<Insert>> {
+    pub(super) fn by_element(&self, run: &Run<'_>, insert: &Insert) -> Result<Option<Insert>> {
         if self.through.is_some() {
             return Ok(None);
         }
-        let run = Run::planning(session)?;
         inserted_elements(insert, run.snapshot.catalog(), &self.table, &self.name)
     }
 
