@@ -67,8 +67,11 @@ fn take_options(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) {
                 edits.take(at..end + 1);
                 at = end + 1;
             }
-            Token::Word(word) if word.value.eq_ignore_ascii_case("FULL") => at += 1,
             Token::Word(word) if word.quote_style.is_none() => {
+                if word.value.eq_ignore_ascii_case("FULL") {
+                    at += 1;
+                    continue;
+                }
                 if !WORDS.contains(&word.value.to_uppercase().as_str()) {
                     return;
                 }

@@ -241,6 +241,10 @@ fn refuse_clauses(create: &CreateIndex) -> Result<()> {
     if !create.index_options.is_empty() {
         return refuse("indexes have no options", "leave out the options");
     }
+    if !create.with.is_empty() {
+        // A kind that there is not is told before its options.
+        kind_of(create.using.as_ref())?;
+    }
     let method = create.using.as_ref().map(ToString::to_string);
     let method = method.map_or_else(|| "btree".to_owned(), |method| method.to_lowercase());
     create
@@ -263,20 +267,9 @@ fn check_option(method: &str, option: &Expr) -> Result<()> {
     let invalid = |message: String| Err(Error::new("22023", message));
     let truths = ["on", "off", "true", "false", "yes", "no", "1", "0"];
     let range = match (name.as_str(), method) {
-        ("fillfactor", "btree" | "hash" | "gist" | "spgist") => 10..=100,
-        ("gin_pending_list_limit", "gin") => 64..=i64::from(i32::MAX),
+        ("fillfactor", "btree" | "hash") => 10..=100_i64,
         ("pages_per_range", "brin") => 1..=131_072,
-        ("buffering", "gist") => {
-            let value = value.unwrap_or_default();
-            return match value == "auto" || truths.contains(&value.as_str()) {
-                true => Ok(()),
-                false => {
-                    let message = format!("invalid value for enum option \"{name}\"");
-                    invalid(format!("{message}: {value}"))
-                }
-            };
-        }
-        ("deduplicate_items", "btree") | ("fastupdate", "gin") | ("autosummarize", "brin") => {
+        ("deduplicate_items", "btree") | ("autosummarize", "brin") => {
             return match value.as_deref() {
                 None => Ok(()),
                 Some(value) if truths.contains(&value) => Ok(()),

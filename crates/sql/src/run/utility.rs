@@ -92,6 +92,9 @@ impl Run<'_> {
                         "A session has one database. Files are read by their names, as in \
                          FROM 'x.parquet', and COPY writes them.",
                     ),
+                    comment if comment.starts_with("COMMENT ON ") => error.with_hint(
+                        "Comments on tables, columns, constraints and indexes are kept.",
+                    ),
                     "DROP ROUTINE" => error.with_hint("DROP FUNCTION drops a function."),
                     _ => error,
                 })

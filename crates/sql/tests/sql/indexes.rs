@@ -30,6 +30,9 @@ fn options_of_pages_mean_nothing() {
     let sql = filled("row");
     sql.run("CREATE INDEX i ON t (a) WITH (fillfactor = 70, deduplicate_items = off)");
     sql.run("CREATE INDEX h ON t USING hash (a) WITH (fillfactor = 10)");
+    sql.run("CREATE INDEX z ON t USING brin (a) WITH (pages_per_range = 8, autosummarize = on)");
+    let gin = "CREATE INDEX ON t USING gin (a) WITH (fastupdate = off)";
+    assert_eq!(sql.state(gin), "0A000");
     for options in [
         "fillfactor = 5",
         "fillfactor = many",
