@@ -8,11 +8,9 @@ use arrow_array::ArrayRef;
 use super::Binder;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::is_small;
-use crate::functions::kernel::{Call, Column as Values, Kernel, repeated};
+use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::objects::{has_names, object_cast, reads_names, with_names};
-use crate::functions::{
-    Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type, scalar,
-};
+use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::{Category, Type};
 
@@ -150,18 +148,9 @@ impl Binder<'_> {
         from == to || self.cast(from, to, how).is_ok()
     }
 
-    fn cast_by(&mut self, mut expr: Expr, to: &Type, cast: Cast) -> Result<Expr> {
+    fn cast_by(&mut self, expr: Expr, to: &Type, cast: Cast) -> Result<Expr> {
         let Some(function) = cast.function else {
-            // A call reads the modifiers of its result type, such as the length of a VARCHAR.
-            if matches!(expr.kind, ExprKind::Call { .. }) && expr.ty != expr.ty.base() {
-                return Ok(Expr::call(
-                    relabelling(&expr.ty, to),
-                    vec![expr],
-                    to.clone(),
-                ));
-            }
-            expr.ty = to.clone();
-            return Ok(expr);
+            return Ok(expr.relabelled(to));
         };
         let from = match expr.ty {
             Type::Unknown => Type::Text,
@@ -359,7 +348,12 @@ impl Binder<'_> {
         let columns = plan.columns();
         let mut types = Vec::with_capacity(targets.len());
         for (column, target) in columns.iter().zip(targets) {
-            types.push(self.storable(&column.ty, target)?);
+            let stored = self.storable(&column.ty, target)?;
+            types.push(match (&stored, &column.ty) {
+                // Numbers of any digits are stored as they are held.
+                (Type::Numeric(None), held @ Type::Numeric(Some(_))) => held.clone(),
+                _ => stored,
+            });
         }
         self.plan_of_types(plan, &types, Coercion::Assignment)
     }
@@ -412,15 +406,6 @@ fn other_width(from: &Type, to: &Type) -> Option<&'static str> {
         Ordering::Equal => None,
         Ordering::Greater => Some("Input has too many columns."),
     }
-}
-
-/// A cast that leaves values as they are.
-fn relabelling(from: &Type, to: &Type) -> Arc<Scalar> {
-    let kernel: Kernel = Arc::new(|call, columns| match columns {
-        [only] => Ok(repeated(only.array.clone(), call.rows)),
-        _ => Err(Error::internal("a cast has one argument")),
-    });
-    Arc::new(scalar("cast", &[from.base()], to.clone(), kernel))
 }
 
 /// Whether a literal of a date or time is one of the words for the moment.

@@ -318,7 +318,7 @@ fn case(
             branches: Vec::new(),
             otherwise: Some(last),
         }),
-        Some(last) => Some(last.kind),
+        Some(last) => Some(last.relabelled(ty).kind),
         None => Some(Expr::null(ty.clone()).kind),
     }
 }
@@ -330,7 +330,7 @@ fn coalesce(values: &mut Vec<Expr>, ty: &Type) -> Option<ExprKind> {
     }
     match values.as_mut_slice() {
         [] => Some(Expr::null(ty.clone()).kind),
-        [one] if one.ty.arrow() == ty.arrow() => Some(taken(one).kind),
+        [one] if one.ty.arrow() == ty.arrow() => Some(taken(one).relabelled(ty).kind),
         _ => None,
     }
 }

@@ -22,7 +22,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, new_null_array};
 
 use super::kernel::{Call, Column, Kernel, Str, repeated, w1};
-use super::{Cast, Catalogue, Context, Session, cast_between, scalar};
+use super::{Cast, Catalogue, Context, Scalar, Session, cast_between, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::Arrays;
 use crate::types::{EnumType, Internal, RangeOf, Type};
@@ -304,6 +304,15 @@ pub fn text_of(call: &Call<'_>, ty: &Type, array: &ArrayRef) -> Result<ArrayRef>
         Type::Inet => super::network::shown(array),
         _ => converted(call, Arc::clone(array), ty, &Type::Text),
     }
+}
+
+/// A cast that leaves values as they are.
+pub(crate) fn relabelling(from: &Type, to: &Type) -> Arc<Scalar> {
+    let kernel: Kernel = Arc::new(|call, columns| {
+        let only = first(columns)?;
+        Ok(repeated(only.array.clone(), call.rows))
+    });
+    Arc::new(scalar("cast", &[from.base()], to.clone(), kernel))
 }
 
 /// The cast between an enumeration and a type of texts; enumerations are not in the catalogue,

@@ -59,6 +59,7 @@ use kernel::Kernel;
 
 pub use binary::read_bytes;
 pub use bits::of_hex as bits_of_hex;
+pub(crate) use casts::relabelling;
 pub use casts::{must_fit, read};
 pub use datetime::{Ordinals, digits_of_field, ordinals};
 pub use internal::{read_tid, read_xid, tid_of_row};

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, new_null_array};
 use arrow_schema::DataType;
 
 use super::{ColumnId, Plan};
-use crate::functions::{Scalar, Volatility};
+use crate::functions::{Scalar, Volatility, relabelling};
 use crate::types::Type;
 
 /// An expression with its type.
@@ -160,6 +160,19 @@ impl Expr {
     pub fn int4(value: i32) -> Expr {
         let array: ArrayRef = Arc::new(arrow_array::Int32Array::from(vec![value]));
         Expr::new(ExprKind::Literal(array), Type::Int4)
+    }
+
+    /// The value as one of another type whose values are held in the same way, such as a CHAR(3)
+    /// as TEXT.
+    #[must_use]
+    pub fn relabelled(mut self, to: &Type) -> Expr {
+        // A call reads the modifiers of its result type, such as the length of a VARCHAR.
+        let has_modifiers = matches!(self.kind, ExprKind::Call { .. }) && self.ty != self.ty.base();
+        if has_modifiers && self.ty != *to {
+            return Expr::call(relabelling(&self.ty, to), vec![self], to.clone());
+        }
+        self.ty = to.clone();
+        self
     }
 
     /// The negation.

@@ -158,7 +158,13 @@ impl Expr {
         self.change(&mut |expr| match &mut expr.kind {
             ExprKind::Column(id) => {
                 if let Some(other) = with(*id) {
-                    *expr = other;
+                    // A column that is read as another type is that where it is replaced, too.
+                    let is_relabelled =
+                        other.ty.base() != expr.ty.base() && other.ty.arrow() == expr.ty.arrow();
+                    *expr = match is_relabelled {
+                        true => other.relabelled(&expr.ty),
+                        false => other,
+                    };
                 }
             }
             ExprKind::Subquery(subquery) => subquery.plan.replace(with),

@@ -10,15 +10,18 @@
 //! conditions are kept away from it. `optimize_projections` drops keys of an aggregate that it
 //! takes for determined by others: where an aggregate stands under a join, each of its rows comes
 //! as often as it finds partners, and the rule takes it for one row still. It is told of no
-//! columns that determine others.
+//! columns that determine others. `common_sub_expression_eliminate` takes calls of the same values
+//! for the same if their functions are called alike. Plans in which others are called so do without.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, ExpressionPlacement, LogicalPlan};
+use datafusion::logical_expr::{Expr, ExpressionPlacement, LogicalPlan, ScalarUDF};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
@@ -59,6 +62,7 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         match name {
             _ if LEFT_OUT.contains(&name) || !concerns => None,
             "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
+            "common_sub_expression_eliminate" => Some(Arc::new(Repeated(Arc::clone(rule))) as _),
             "optimize_projections" if several => Some(Arc::new(Projections(Arc::clone(rule))) as _),
             _ => Some(Arc::clone(rule)),
         }
@@ -97,6 +101,60 @@ impl OptimizerRule for Filters {
         }
         self.0.rewrite(plan, config)
     }
+}
+
+/// DataFusion's `common_sub_expression_eliminate`, for plans where a function's name says which one
+/// it is.
+#[derive(Debug)]
+struct Repeated(Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for Repeated {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn supports_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> DfResult<Transformed<LogicalPlan>> {
+        match names_tell_functions_apart(&plan)? {
+            true => self.0.rewrite(plan, config),
+            false => Ok(Transformed::no(plan)),
+        }
+    }
+}
+
+/// Whether calls with the same arguments are of the same function if their names are the same.
+fn names_tell_functions_apart(plan: &LogicalPlan) -> DfResult<bool> {
+    let mut apart = true;
+    plan.apply_with_subqueries(|node| {
+        // The rule looks for repeated parts within a node.
+        let mut known: HashMap<u64, Arc<ScalarUDF>> = HashMap::new();
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                if let Expr::ScalarFunction(call) = part {
+                    let mut hasher = DefaultHasher::new();
+                    (call.func.name(), &call.args).hash(&mut hasher);
+                    let known = known.entry(hasher.finish());
+                    apart &= *known.or_insert_with(|| Arc::clone(&call.func)) == call.func;
+                }
+                Ok(match apart {
+                    true => TreeNodeRecursion::Continue,
+                    false => TreeNodeRecursion::Stop,
+                })
+            })
+        })
+    })?;
+    Ok(apart)
 }
 
 /// DataFusion's `optimize_projections`, which is told of no columns that determine others.
