@@ -575,6 +575,7 @@ fn stored(
     let of = Described::of(&ty, (schema, table, &column.name), position);
     let (precision, scale) = match column.modifier {
         Some(Modifier::Digits { precision, scale }) => (Some(precision.into()), Some(scale.into())),
+        Some(Modifier::AnyDigits) => (None, None),
         _ => (of.precision, of.scale),
     };
     let seconds = match column.modifier {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use freestone_frontend::bind::Domain;
 use freestone_frontend::types::{EnumType, FieldDomain, Fields, Type};
 use freestone_storage::{
-    Attribute, Catalog, Column, ColumnType, Label, TypeId, UserType, UserTypeKind,
+    Attribute, Catalog, Column, ColumnType, Label, Modifier, TypeId, UserType, UserTypeKind,
 };
 
 use super::parse_expr;
@@ -26,6 +26,16 @@ pub(crate) fn type_of_stored(catalog: &Catalog, column: &Column) -> Type {
     match column.declared {
         None => type_held(column),
         declared => declared_type(catalog, &column.kind, declared),
+    }
+}
+
+/// The front's type of values that are to be stored in a column.
+pub(crate) fn type_to_store(catalog: &Catalog, column: &Column) -> Type {
+    match column.modifier {
+        // A number with other digits than the column's is refused where it is stored. A cast would
+        // round it.
+        Some(Modifier::AnyDigits) => Type::Numeric(None),
+        _ => type_of_stored(catalog, column),
     }
 }
 

@@ -13,7 +13,7 @@ use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column as Stored, ColumnType, Hidden, TableSchema};
 
-use super::declared::type_of_stored;
+use super::declared::{type_of_stored, type_to_store};
 use super::names::Names;
 use super::session_of;
 use super::{columns_of, condition_of, parse_expr};
@@ -122,7 +122,7 @@ pub(crate) fn lowered_expression(
 ) -> Result<Lowered> {
     let to = match purpose {
         Purpose::Stored(to) => to.map(|column| {
-            let ty = type_of_stored(&relations.snapshot, column);
+            let ty = type_to_store(&relations.snapshot, column);
             (column.name.clone(), ty)
         }),
         Purpose::Shown => None,

@@ -5,6 +5,7 @@
 
 mod advisory;
 mod declared;
+mod digits;
 mod evaluation;
 mod expression;
 mod functions;
@@ -38,8 +39,10 @@ use crate::workload::Record;
 pub(crate) use declared::{
     declared_by, declared_type, default_of, domain_of, full_name_of_type, has_arrays_of_domain,
     has_domains, is_domain_over_arrays, labels_of, shown_declaration, shown_type, type_of_stored,
+    type_to_store,
 };
 
+pub(crate) use digits::digits_of;
 pub(crate) use evaluation::{
     Expressions, columns_in, columns_of, columns_of_rows, condition_of, has_query, parse_expr,
     with_value,

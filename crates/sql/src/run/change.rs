@@ -420,7 +420,7 @@ pub(super) fn targets<'a>(
     columns: impl IntoIterator<Item = &'a Column>,
 ) -> Vec<(String, Type)> {
     let id = std::iter::once((ROW_ID.to_owned(), Type::numeric(20, 0)));
-    id.chain(stored_in(catalog, columns)).collect()
+    id.chain(stored_as(catalog, columns)).collect()
 }
 
 /// The names and types of columns.
@@ -430,6 +430,15 @@ pub(super) fn stored_in<'a>(
 ) -> impl Iterator<Item = (String, Type)> {
     let columns = columns.into_iter();
     columns.map(|column| (column.name.clone(), front::type_of_stored(catalog, column)))
+}
+
+/// The names of columns and the types of values that are to be stored in them.
+pub(super) fn stored_as<'a>(
+    catalog: &'a Catalog,
+    columns: impl IntoIterator<Item = &'a Column>,
+) -> impl Iterator<Item = (String, Type)> {
+    let columns = columns.into_iter();
+    columns.map(|column| (column.name.clone(), front::type_to_store(catalog, column)))
 }
 
 /// Some columns of batches.

@@ -20,7 +20,7 @@ use freestone_storage::{Column, Key, KeyLookUp, Row, RowId, Table, Value};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
-use super::change::stored_in;
+use super::change::{stored_as, stored_in};
 use super::changes::{Changes, with_ids, without_ids};
 use super::compose;
 use super::insert::columns_named;
@@ -432,7 +432,7 @@ impl Run<'_> {
         let mut query = compose::ordered(query, place(&own));
         query.with.clone_from(&self.around.lock());
         let ast = Ast::Query(Box::new(query));
-        let mut into = columns;
+        let mut into: Vec<_> = stored_as(&self.snapshot, &table.schema.columns).collect();
         into.push((MET.to_owned(), Type::Bool));
         let relations = self.relations(&ast).await?;
         let plan = front::planned_into(&relations, &ast, &into)?;

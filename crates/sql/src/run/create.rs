@@ -6,13 +6,14 @@ use datafusion::sql::sqlparser::ast::{
     CreateTable, CreateTableOptions, Expr, ObjectName, OnCommit, SchemaName, SqlOption,
     Statement as Ast, Value,
 };
+use freestone_frontend::types::Type;
 use freestone_storage::{
-    CatalogEdit, Column, Materialized, NewBlock, OnCommit as Ending, PartitionOf, TableOptions,
-    TableSchema,
+    CatalogEdit, Column, ColumnType, Materialized, Modifier, NewBlock, OnCommit as Ending,
+    PartitionOf, TableOptions, TableSchema,
 };
 
 use super::Run;
-use super::change::stored_in;
+use super::change::stored_as;
 use super::declare::{Declared, check_system_name};
 use super::identity::NewIdentity;
 use super::partition::Divided;
@@ -138,22 +139,34 @@ impl Run<'_> {
             .with_hint("create the table first, then INSERT INTO … SELECT"));
         }
         let ast = Ast::Query(query.clone());
-        let targets: Vec<_> = stored_in(&self.snapshot, &schema.columns).collect();
-        let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
+        let targets: Vec<_> = stored_as(&self.snapshot, &schema.columns).collect();
+        let relations = self.relations(&ast).await?;
+        let plan = front::planned_into(&relations, &ast, &targets)?;
         let plan = plan.renamed()?;
         if schema.columns.is_empty() {
+            let has_digits = |ty: &Type| matches!(ty, Type::Numeric(Some(_)));
+            let digits = match plan.types.iter().any(has_digits) {
+                true => Some(front::digits_of(&relations, &ast)?),
+                false => None,
+            };
             for (number, field) in plan.plan.schema().fields().iter().enumerate() {
                 let ty = plan.types.get(number);
+                let digits = digits.as_ref();
+                let digits = digits.filter(|digits| digits.undeclared.get(number) == Some(&true));
+                let (kind, modifier) = match (ty, digits) {
+                    // A few rows of constants are no measure of the numbers that will follow.
+                    (_, Some(digits)) if !digits.reads_relations => (ColumnType::Numeric, None),
+                    (Some(ty), Some(_)) => (column_type_of_type(ty)?, Some(Modifier::AnyDigits)),
+                    (Some(ty), None) => (column_type_of_type(ty)?, declared_of_type(ty)),
+                    (None, _) => (column_type_of(field.data_type())?, None),
+                };
                 schema.columns.push(Column {
                     name: field.name().clone(),
-                    kind: match ty {
-                        Some(ty) => column_type_of_type(ty)?,
-                        None => column_type_of(field.data_type())?,
-                    },
+                    kind,
                     nullable: true,
                     default: None,
                     identity: None,
-                    modifier: ty.and_then(declared_of_type),
+                    modifier,
                     declared: ty.and_then(front::declared_by),
                     generated: false,
                     hidden: None,

@@ -22,6 +22,7 @@ use freestone_storage::{Column, Table, TableSchema};
 
 use super::Run;
 use super::add::Source;
+use super::change::stored_as;
 use super::changes::Changes;
 use super::clauses::refuse_clauses;
 use super::conflict::Conflict;
@@ -32,7 +33,7 @@ use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, Purpose, default_of, parse_expr, type_of_stored};
+use crate::front::{self, Logical, Purpose, default_of, parse_expr};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
 use crate::relations::updatable::{Command, Through};
@@ -237,9 +238,7 @@ impl Run<'_> {
         let targets = columns
             .iter()
             .filter_map(|at| table.schema.columns.get(*at));
-        let targets: Vec<(String, Type)> = targets
-            .map(|column| (column.name.clone(), type_of_stored(&self.snapshot, column)))
-            .collect();
+        let targets: Vec<(String, Type)> = stored_as(&self.snapshot, targets).collect();
         let ast = Ast::Query(Box::new(query.clone()));
         let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
         let given = source.plan.schema().columns();

@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Materialized, NewBlock, Table, ViewQuery};
 
 use super::Run;
-use super::change::stored_in;
+use super::change::stored_as;
 use super::redeclare::written;
 use super::transaction::Task;
 use super::view::{reads_of, refuse_files, view_sql};
@@ -126,7 +126,7 @@ impl Run<'_> {
     async fn blocks_of_query(&self, table: &Table, query: &ViewQuery) -> Result<Vec<NewBlock>> {
         let ast = parse_one(&query.sql)?;
         let columns = table.schema.declared();
-        let targets: Vec<_> = stored_in(&self.snapshot, columns).collect();
+        let targets: Vec<_> = stored_as(&self.snapshot, columns).collect();
         let relations = self.relations(&ast).await?.noting(&query.reads);
         let plan = front::planned_into(&relations, &ast, &targets)?;
         if plan.names.len() != columns.len() {

@@ -16,7 +16,7 @@ use freestone_storage::Table;
 
 use super::Run;
 use super::assigned::{assigned_columns, given, new_values};
-use super::change::{Changed, RowQuery, refuse, row_id, stored_in, targets};
+use super::change::{Changed, RowQuery, refuse, row_id, stored_as, targets};
 use super::changes::{Applied, Changes, whole_ids};
 use super::compose;
 use super::identity::Overriding;
@@ -192,7 +192,7 @@ impl Run<'_> {
                         "INSERT … WHERE in MERGE",
                     )])?;
                     let row = self.merge_insert(&table, &target, insert)?;
-                    let into = stored_in(&self.snapshot, &table.schema.columns).collect();
+                    let into = stored_as(&self.snapshot, &table.schema.columns).collect();
                     let query = RowQuery {
                         query: compose::query(row, from, Some(condition))?,
                         has_ids: false,

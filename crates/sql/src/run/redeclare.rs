@@ -17,7 +17,7 @@ use freestone_storage::{Column, ColumnType, Deferral, Table, TableSchema};
 
 use super::Run;
 use super::alter_parts::{generation_of, is_numbering};
-use super::change::stored_in;
+use super::change::stored_as;
 use super::columns::generated_from;
 use super::declare::{Declared, check_system_name};
 use super::identity::{must_be_plain, retype_sequences};
@@ -462,7 +462,7 @@ impl Run<'_> {
         let values: Vec<String> = values.collect();
         let query = format!("SELECT {} FROM {}", values.join(", "), written(name));
         let ast = parse_one(&query)?;
-        let targets: Vec<_> = stored_in(&self.snapshot, &schema.columns).collect();
+        let targets: Vec<_> = stored_as(&self.snapshot, &schema.columns).collect();
         let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
         let schema = Arc::new(schema);
         let options = table.options.clone();

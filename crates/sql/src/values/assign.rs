@@ -22,6 +22,7 @@ use freestone_frontend::values::datetime::{round_stamp, round_time};
 use freestone_frontend::values::{Interval, Numeric};
 use freestone_storage::{Column, ColumnType, Modifier};
 
+use super::digits::digits_given;
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
 use super::{BadValue, ColumnBuilder};
 use crate::error::{Error, Result};
@@ -32,7 +33,11 @@ use crate::types::{DECIMAL_DIGITS, span_fields, sql_name};
 /// # Errors
 /// `42804`, naming the column and both types.
 pub(crate) fn check_assignable(from: &DataType, column: &Column) -> Result<()> {
-    if assignable(from, &column.kind) {
+    let kind = match digits_given(column) {
+        Some(_) => &ColumnType::Numeric,
+        None => &column.kind,
+    };
+    if assignable(from, kind) {
         return Ok(());
     }
     Err(Error::new(
@@ -96,7 +101,7 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 
 /// Whether values of a column are read and written by the front alone.
 fn is_of_front(column: &Column) -> bool {
-    let by_name = matches!(
+    let by_modifier = matches!(
         column.modifier,
         Some(
             Modifier::Name
@@ -104,9 +109,10 @@ fn is_of_front(column: &Column) -> bool {
                 | Modifier::InternalChar
                 | Modifier::Oid
                 | Modifier::Xid
+                | Modifier::AnyDigits
         )
     );
-    by_name
+    by_modifier
         || column.family() > 0
         || matches!(
             column.kind,

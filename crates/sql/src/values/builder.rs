@@ -15,6 +15,7 @@ use freestone_frontend::values::Numeric;
 use freestone_frontend::values::datetime::{self, Locale, SpanFields};
 use freestone_storage::{Column, ColumnType, Modifier};
 
+use super::digits::{digits_given, held_exactly};
 use super::text;
 use crate::error::{Error, Result};
 use crate::types::{span_fields, type_held};
@@ -28,6 +29,8 @@ pub(crate) enum ColumnBuilder {
     Real(Float32Builder),
     Double(Float64Builder),
     Decimal(Decimal128Builder, u8, i8),
+    /// Numbers of no other digits than the column's, which is named.
+    Exact(Decimal128Builder, (u8, i8), String),
     Date(Date32Builder, Arc<Locale>),
     /// With digits of seconds, as the next two.
     Time(Time64MicrosecondBuilder, Arc<Locale>, u8),
@@ -89,6 +92,11 @@ impl ColumnBuilder {
             ColumnType::BigInt => Self::BigInt(Int64Builder::new()),
             ColumnType::Real => Self::Real(Float32Builder::new()),
             ColumnType::Double => Self::Double(Float64Builder::new()),
+            ColumnType::Decimal { .. } if let Some(digits) = digits_given(column) => Self::Exact(
+                Decimal128Builder::new().with_data_type(kind.arrow()),
+                digits,
+                column.name.clone(),
+            ),
             ColumnType::Decimal { precision, scale } => Self::Decimal(
                 Decimal128Builder::new().with_data_type(kind.arrow()),
                 *precision,
@@ -131,7 +139,7 @@ impl ColumnBuilder {
             Self::BigInt(b) => b.append_null(),
             Self::Real(b) => b.append_null(),
             Self::Double(b) => b.append_null(),
-            Self::Decimal(b, _, _) => b.append_null(),
+            Self::Decimal(b, _, _) | Self::Exact(b, _, _) => b.append_null(),
             Self::Date(b, _) => b.append_null(),
             Self::Time(b, _, _) => b.append_null(),
             Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => b.append_null(),
@@ -170,6 +178,10 @@ impl ColumnBuilder {
             Self::Double(b) => b.append_value(text::parse_double(value)?),
             Self::Decimal(b, precision, scale) => {
                 b.append_value(text::parse_decimal(value, *precision, *scale)?);
+            }
+            Self::Exact(b, digits, column) => {
+                let number = Numeric::parse(value)?;
+                b.append_value(held_exactly(&number, *digits, column)?);
             }
             Self::Date(b, locale) => b.append_value(text::parse_date(value, locale)?),
             Self::Time(b, locale, digits) => {
@@ -231,7 +243,7 @@ impl ColumnBuilder {
             Self::BigInt(b) => Arc::new(b.finish()),
             Self::Real(b) => Arc::new(b.finish()),
             Self::Double(b) => Arc::new(b.finish()),
-            Self::Decimal(b, _, _) => Arc::new(b.finish()),
+            Self::Decimal(b, _, _) | Self::Exact(b, _, _) => Arc::new(b.finish()),
             Self::Date(b, _) => Arc::new(b.finish()),
             Self::Time(b, _, _) => Arc::new(b.finish()),
             Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => Arc::new(b.finish()),

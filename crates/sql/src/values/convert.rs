@@ -25,12 +25,13 @@ use freestone_frontend::values::network::Inet;
 use freestone_frontend::values::range;
 use freestone_storage::{Column, ColumnType, Modifier};
 
+use super::digits::{digits_given, exact};
 use super::{BadValue, with_kind};
 use crate::error::{Error, Result};
 use crate::types::{type_held, type_of};
 
 /// Settings that texts in columns are written and read with.
-static STORED: LazyLock<Session> = LazyLock::new(Session::default);
+pub(super) static STORED: LazyLock<Session> = LazyLock::new(Session::default);
 
 /// Values cast from one type to another.
 ///
@@ -101,6 +102,9 @@ pub(crate) fn loaded(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 /// # Errors
 /// The first row that cannot be stored, and why.
 pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
+    if let Some(digits) = digits_given(column) {
+        return exact(array, column, digits);
+    }
     let kind = &column.kind;
     let field = Field::new("", array.data_type().clone(), true);
     let from = match (array.data_type(), kind) {
@@ -154,6 +158,17 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
             false => Ok(values),
         }
     };
+    by_rows(array, work)
+}
+
+/// The values that some work gives of an array.
+///
+/// # Errors
+/// The first row that it fails for, and why.
+pub(super) fn by_rows(
+    array: &ArrayRef,
+    work: impl Fn(&ArrayRef) -> Result<ArrayRef>,
+) -> Result<ArrayRef, BadValue> {
     work(array).map_err(|error| {
         // Only now is anything looked at value by value.
         let failed = (0..array.len()).find_map(|row| {

@@ -5,13 +5,14 @@
 //! PostgreSQL's input functions for text and its assignment casts for the rest.
 //! A value that does not fit is reported with its row, so that the caller can say
 //! which line or row group it stood in; nothing is ever rounded to fit silently,
-//! except digits after the point, which assignment rounds in SQL.
+//! except digits after the point, which assignment rounds in SQL where digits are declared.
 
 mod assign;
 pub(crate) mod buffers;
 mod builder;
 mod cells;
 pub(crate) mod convert;
+mod digits;
 mod kind;
 mod lists;
 pub(crate) mod styles;

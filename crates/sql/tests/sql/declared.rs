@@ -329,3 +329,159 @@ fn arrays_of_a_domain_over_an_enumeration_are_checked_by_their_elements() {
     assert_eq!(sql.state("INSERT INTO t (b) VALUES ('{ok,sad}')"), "23514");
     assert_eq!(sql.state("INSERT INTO t (b) VALUES ('{none}')"), "22P02");
 }
+
+#[test]
+fn numbers_of_a_query_have_no_digits_declared() {
+    let sql = Sql::new();
+    let types = |table: &str| {
+        sql.rows(&format!(
+            "SELECT attname || ' ' || format_type(atttypid, atttypmod) FROM pg_attribute \
+             WHERE attrelid = '{table}'::regclass AND attnum > 0 ORDER BY attnum"
+        ))
+    };
+    sql.run(
+        "CREATE TABLE constants AS SELECT 1.5 AS a, 1.25::numeric(6,2) AS b UNION ALL SELECT 2, 3",
+    );
+    sql.run("CREATE TABLE literals AS SELECT 1.5 AS a, 1.25::numeric(6,2) AS b");
+    assert_eq!(types("literals"), ["a numeric", "b numeric(6,2)"]);
+    sql.run("INSERT INTO constants VALUES (2.25, 1), (123456.789, 2)");
+    sql.run("INSERT INTO literals VALUES (2.25, 2.255)");
+    assert_eq!(
+        sql.sorted("SELECT a FROM constants"),
+        ["1.5", "123456.789", "2", "2.25"]
+    );
+    assert_eq!(
+        sql.sorted("SELECT a, b FROM literals"),
+        ["1.5|1.25", "2.25|2.26"]
+    );
+
+    sql.run("CREATE TABLE sales (shop int, price numeric(8,2), part numeric(8,2))");
+    sql.run("INSERT INTO sales VALUES (1, 2.50, 1), (1, 3, 1), (2, 7.25, 1)");
+    sql.run(
+        "CREATE TABLE sums AS SELECT shop, sum(price) AS total, max(price) AS most, \
+         min(price)::numeric(9,2) AS least, price * part AS product, price AS kept, \
+         CASE WHEN shop = 1 THEN price ELSE part END AS either, \
+         coalesce(price, 0) AS filled, (SELECT max(s.price) FROM sales s) AS asked, \
+         (SELECT s.part FROM sales s LIMIT 1) AS one \
+         FROM sales GROUP BY shop, price, part",
+    );
+    let expected = [
+        "shop integer",
+        "total numeric",
+        "most numeric",
+        "least numeric(9,2)",
+        "product numeric",
+        "kept numeric(8,2)",
+        "either numeric(8,2)",
+        "filled numeric",
+        "asked numeric",
+        "one numeric(8,2)",
+    ];
+    assert_eq!(types("sums"), expected);
+    let precision = "SELECT numeric_precision IS NULL FROM information_schema.columns \
+                     WHERE table_name = 'sums' AND column_name = 'total'";
+    assert_eq!(sql.one(precision), "true");
+}
+
+#[test]
+fn numbers_with_more_digits_than_a_query_gave_are_refused() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE sales (shop int, price numeric(8,2))");
+    sql.run("INSERT INTO sales VALUES (1, 2.50), (1, 3), (2, 7.25)");
+    sql.run("CREATE TABLE sums AS SELECT shop, sum(price) AS total FROM sales GROUP BY shop");
+    sql.run("ALTER TABLE sums ADD PRIMARY KEY (shop)");
+    let values = [
+        "(3, 1.5)",
+        "(4, '1.50')",
+        "(5, 7)",
+        "(6, 1.500)",
+        "(7, 0.25::float8)",
+        "(8, 9.00 * 1.0000)",
+        "(9, NULL)",
+        "(10, '1e2')",
+    ];
+    for values in values {
+        assert_eq!(
+            sql.run(&format!("INSERT INTO sums VALUES {values}")),
+            "INSERT 0 1"
+        );
+    }
+    sql.run("INSERT INTO sums SELECT shop + 20, total / 2 FROM sums WHERE shop = 1 OR total = 7");
+    let all = "SELECT shop, total FROM sums WHERE shop > 2 ORDER BY shop";
+    let held = [
+        "3|1.50",
+        "4|1.50",
+        "5|7.00",
+        "6|1.50",
+        "7|0.25",
+        "8|9.00",
+        "9|NULL",
+        "10|100.00",
+        "21|2.75",
+        "25|3.50",
+    ];
+    assert_eq!(sql.rows(all), held);
+    for wrong in [
+        "INSERT INTO sums VALUES (30, 1.505)",
+        "INSERT INTO sums VALUES (30, '1.505')",
+        "INSERT INTO sums VALUES (30, 0.125::float8)",
+        "INSERT INTO sums VALUES (30, 'NaN')",
+        "INSERT INTO sums SELECT 30, 1.505",
+        "INSERT INTO sums SELECT 30, total / 3 FROM sums WHERE shop = 1",
+        "INSERT INTO sums VALUES (3, 0) ON CONFLICT (shop) DO UPDATE SET total = sums.total / 8",
+        "INSERT INTO sums VALUES (3, 0) ON CONFLICT (shop) DO UPDATE SET total = (SELECT 0.001)",
+        "UPDATE sums SET total = total + 0.001",
+        "UPDATE sums SET total = total + 0.001 WHERE shop = 3",
+        "UPDATE sums SET total = 1.001 WHERE shop = 3",
+        "MERGE INTO sums USING sales ON sums.shop = sales.shop WHEN MATCHED AND price = 7.25 \
+         THEN UPDATE SET total = 1.001",
+        "MERGE INTO sums USING sales ON false WHEN NOT MATCHED THEN INSERT VALUES (40, 1.001)",
+        "ALTER TABLE sums ALTER total SET DEFAULT 1.001",
+    ] {
+        let error = sql.error(wrong);
+        assert_eq!(error.sqlstate, "0A000", "{wrong}: {error}");
+        assert!(
+            error
+                .message
+                .starts_with("column \"total\" holds numbers of 36 digits"),
+            "{error}"
+        );
+    }
+    assert_eq!(sql.rows(all), held);
+    sql.run("UPDATE sums SET total = total + 0.01 WHERE shop = 3");
+    sql.run("UPDATE sums SET total = total * 2 WHERE shop IN (4, 5)");
+    let few = "SELECT total FROM sums WHERE shop BETWEEN 3 AND 5 ORDER BY shop";
+    assert_eq!(sql.rows_of_one_engine(few), ["1.51", "3.00", "14.00"]);
+    sql.run("ALTER TABLE sums ALTER total TYPE numeric");
+    sql.run("INSERT INTO sums VALUES (30, 1.505)");
+    assert_eq!(sql.one("SELECT total FROM sums WHERE shop = 30"), "1.505");
+}
+
+#[test]
+fn numbers_of_a_query_stay_what_they_are_in_copies() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE sales (price numeric(8,2))");
+    sql.run("INSERT INTO sales VALUES (2.50), (3)");
+    sql.run("CREATE TABLE doubled AS SELECT price * 2 AS price FROM sales");
+    sql.run("CREATE TABLE again AS SELECT price FROM doubled");
+    sql.run("CREATE TABLE alike (LIKE doubled)");
+    for table in ["again", "alike"] {
+        let ty = format!(
+            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute \
+             WHERE attrelid = '{table}'::regclass AND attname = 'price'"
+        );
+        assert_eq!(sql.one(&ty), "numeric", "{table}");
+        assert_eq!(
+            sql.state(&format!("INSERT INTO {table} VALUES (0.001)")),
+            "0A000"
+        );
+    }
+    assert_eq!(
+        sql.rows("SELECT price FROM again ORDER BY 1"),
+        ["5.00", "6.00"]
+    );
+    assert_eq!(
+        sql.one("SELECT sum(price) FROM doubled WHERE price > 5.5"),
+        "6.00"
+    );
+}

@@ -7,6 +7,7 @@
 //! OID                       held as BIGINT
 //! BIT(4)                    held as TEXT, of zeros and ones
 //! INT4RANGE                 held as BYTEA, which has its order
+//! NUMERIC, of a query       held as DECIMAL(p, s), of the digits that the query gives
 //! ```
 
 use std::fmt;
@@ -31,6 +32,9 @@ pub enum Modifier {
         /// Digits after the point, -1000 to 1000.
         scale: i16,
     },
+    /// NUMERIC without digits of its own, held as a [`ColumnType::Decimal`] with those that the
+    /// query gave by which the table was created. A number with more of them is refused.
+    AnyDigits,
     /// The fields of an INTERVAL.
     Fields {
         /// The first.
@@ -184,6 +188,7 @@ impl Modifier {
                     (first, last) => format!("INTERVAL {first} TO {last}{digits}"),
                 }
             }
+            Modifier::AnyDigits => "NUMERIC".to_owned(),
             Modifier::Name => "NAME".to_owned(),
             Modifier::JsonPath => "JSONPATH".to_owned(),
             Modifier::InternalChar => "\"char\"".to_owned(),
@@ -272,6 +277,15 @@ mod tests {
                 digits,
                 r#"{"digits":{"precision":210,"scale":-3}}"#,
                 "NUMERIC(210,-3)",
+            ),
+            (
+                ColumnType::Decimal {
+                    precision: 12,
+                    scale: 2,
+                },
+                Modifier::AnyDigits,
+                r#""any_digits""#,
+                "NUMERIC",
             ),
             (
                 ColumnType::Interval,

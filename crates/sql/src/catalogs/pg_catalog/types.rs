@@ -204,6 +204,7 @@ fn of_column(catalog: &Catalog, column: &Column) -> (i64, i64) {
             modifier::of_digits(precision.into(), scale.into()).into()
         }
         Some(Modifier::Fields { .. }) => modifier::of_fields(span_fields(column.modifier)).into(),
+        Some(Modifier::AnyDigits) => -1,
         _ => held,
     };
     (number, said)

@@ -1,0 +1,246 @@
+//! Which columns of a query are NUMERIC without declared digits.
+//!
+//! A number that is computed has as many digits as it takes; only a column or a cast says how many
+//! there are to be. Types here always tell the digits that values are held with, so that the
+//! difference has to be looked for in the plan:
+//!
+//! ```text
+//! SELECT price, price * 2, price::NUMERIC(6,1), 1.5 FROM sales    -- price is NUMERIC(12,2)
+//!
+//! declared: price and the cast; not declared: the product and the literal
+//! ```
+//!
+//! In branches of CASE and sides of UNION a cast may come from the common type, so that no cast
+//! counts there.
+
+use std::collections::HashMap;
+
+use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::datatypes::Decimal128Type;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_frontend::bind::Binder;
+use freestone_frontend::plan::{ColumnId, CteBody, Expr, ExprKind, Plan, Relation, SetItem};
+use freestone_frontend::types::Type;
+use freestone_storage::Modifier;
+
+use super::{Names, session_of, with_room};
+use crate::error::{Error, Result};
+use crate::lower::Handle;
+use crate::relations::Relations;
+use crate::scan::StoredTable;
+
+/// The digits of the columns of a query.
+pub(crate) struct Digits {
+    /// Whether each column is NUMERIC without declared digits.
+    pub(crate) undeclared: Vec<bool>,
+    /// Whether the query reads relations.
+    pub(crate) reads_relations: bool,
+}
+
+/// The digits of the columns of a query.
+///
+/// # Errors
+/// Whatever is wrong with the query.
+pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Digits> {
+    let Ast::Query(query) = ast else {
+        return Err(Error::internal("only queries have columns"));
+    };
+    with_room(relations, || {
+        let session = session_of(relations);
+        let names = Names::new(relations);
+        let bound = Binder::new(&names, &session).query_into(query, &[])?;
+        let mut known = Known::default();
+        known.of_plan(&bound.plan);
+        let columns = bound.plan.columns();
+        let undeclared = columns.iter().map(|column| {
+            let has_digits = matches!(column.ty, Type::Numeric(Some(_)));
+            has_digits && !known.is_declared(column.id)
+        });
+        Ok(Digits {
+            undeclared: undeclared.collect(),
+            reads_relations: known.reads_relations,
+        })
+    })
+}
+
+/// The things that columns of a plan are.
+#[derive(Default)]
+struct Known<'p> {
+    columns: HashMap<ColumnId, Source<'p>>,
+    reads_relations: bool,
+}
+
+enum Source<'p> {
+    /// A column of a relation, and whether its digits are declared.
+    Stored(bool),
+    Computed(&'p Expr),
+    /// One of these, all of the same type.
+    Of(Vec<ColumnId>),
+}
+
+impl<'p> Known<'p> {
+    /// Notes the columns of a plan and of all that is in it, without recursion over its inputs.
+    fn of_plan(&mut self, plan: &'p Plan) {
+        let mut open = vec![plan];
+        while let Some(plan) = open.pop() {
+            self.of_node(plan);
+            let expressions = plan.expressions().into_iter();
+            open.extend(expressions.flat_map(subqueries));
+            open.extend(plan.inputs());
+        }
+    }
+
+    fn of_node(&mut self, plan: &'p Plan) {
+        match plan {
+            Plan::Scan {
+                relation, columns, ..
+            } => {
+                self.reads_relations = true;
+                for (column, at) in columns {
+                    let source = Source::Stored(is_declared_in(relation, *at));
+                    self.columns.insert(column.id, source);
+                }
+            }
+            Plan::Project { items, .. } | Plan::Aggregate { keys: items, .. } => {
+                for (column, expr) in items {
+                    self.columns.insert(column.id, Source::Computed(expr));
+                }
+            }
+            Plan::ProjectSet { items, .. } => {
+                for item in items {
+                    if let SetItem::Value(column, expr) = item {
+                        self.columns.insert(column.id, Source::Computed(expr));
+                    }
+                }
+            }
+            Plan::Set {
+                inputs, columns, ..
+            } => {
+                let sides: Vec<_> = inputs.iter().map(Plan::columns).collect();
+                for (at, column) in columns.iter().enumerate() {
+                    let same = sides.iter().filter_map(|side| Some(side.get(at)?.id));
+                    self.columns.insert(column.id, Source::Of(same.collect()));
+                }
+            }
+            Plan::With { ctes, .. } => {
+                for cte in ctes {
+                    if let CteBody::Recursive {
+                        base,
+                        step,
+                        columns,
+                        ..
+                    } = &cte.body
+                    {
+                        let sides = [base.columns(), step.columns()];
+                        for (at, column) in columns.iter().enumerate() {
+                            let same = sides.iter().filter_map(|side| Some(side.get(at)?.id));
+                            self.columns.insert(column.id, Source::Of(same.collect()));
+                        }
+                    }
+                }
+            }
+            Plan::CteScan { columns, .. } => {
+                for (column, of) in columns {
+                    self.columns.insert(column.id, Source::Of(vec![*of]));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_declared(&self, column: ColumnId) -> bool {
+        self.declares(column, false, DEPTH)
+    }
+
+    /// Whether the digits of a column are declared; `common` if casts may be to a common type.
+    fn declares(&self, column: ColumnId, common: bool, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        match self.columns.get(&column) {
+            Some(Source::Stored(declared)) => *declared,
+            Some(Source::Computed(expr)) => self.declares_value(expr, common, depth),
+            Some(Source::Of(columns)) => {
+                let common = common || columns.len() > 1;
+                let mut each = columns.iter();
+                each.all(|column| self.declares(*column, common, depth))
+            }
+            None => false,
+        }
+    }
+
+    fn declares_value(&self, expr: &Expr, common: bool, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let each = |values: &mut dyn Iterator<Item = &Expr>| {
+            let mut values = values.filter(|value| !value.is_literal_null());
+            values.all(|value| self.declares_value(value, true, depth))
+        };
+        match &expr.kind {
+            ExprKind::Column(column) => self.declares(*column, common, depth),
+            // A cast of a literal is a literal.
+            ExprKind::Literal(value) => !common && has_room(value, &expr.ty),
+            ExprKind::Call { function, .. } => function.name == "cast" && !common,
+            ExprKind::Case {
+                branches,
+                otherwise,
+            } => {
+                let values = branches.iter().map(|(_, value)| value);
+                each(&mut values.chain(otherwise.as_deref()))
+            }
+            ExprKind::Coalesce(values) => each(&mut values.iter()),
+            ExprKind::Subquery(query) => match query.plan.columns().as_slice() {
+                [only] => self.declares(only.id, common, depth),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Whether a literal's type has more digits than the value takes, or there is no value: then a cast
+/// has said how many. One with just as many is not told from a literal without a cast.
+fn has_room(value: &ArrayRef, ty: &Type) -> bool {
+    let (Type::Numeric(Some(digits)), Some(held)) =
+        (ty, value.as_primitive_opt::<Decimal128Type>())
+    else {
+        return false;
+    };
+    let value = held.iter().next().flatten();
+    value.is_none_or(|value| {
+        let needed = value
+            .unsigned_abs()
+            .checked_ilog10()
+            .map_or(1, |log| log + 1);
+        u32::from(digits.precision) > needed.max(digits.scale.into())
+    })
+}
+
+/// Most steps from a column to what declares it.
+const DEPTH: usize = 200;
+
+/// The plans of the sub-queries of an expression.
+fn subqueries(expr: &Expr) -> Vec<&Plan> {
+    let (mut open, mut found) = (vec![expr], Vec::new());
+    while let Some(expr) = open.pop() {
+        if let ExprKind::Subquery(query) = &expr.kind {
+            found.push(&query.plan);
+        }
+        open.extend(expr.children());
+    }
+    found
+}
+
+/// Whether the digits of a column of a relation are declared: those of files and of the system
+/// catalogs are.
+fn is_declared_in(relation: &Relation, at: usize) -> bool {
+    let column = || {
+        let handle = relation.handle.downcast_ref::<Handle>()?;
+        let stored = handle.provider.downcast_ref::<StoredTable>()?;
+        let (name, _) = relation.columns.get(at)?;
+        let schema = &stored.parts().0.schema;
+        schema.columns.get(schema.index_of(name)?)
+    };
+    column().is_none_or(|column| column.modifier != Some(Modifier::AnyDigits))
+}
