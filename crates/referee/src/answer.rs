@@ -59,7 +59,33 @@ impl Answer {
         }
         lines.join("\n")
     }
+
+    /// As [`Answer::shown`], without the lines and characters of great ones.
+    pub fn short(&self) -> String {
+        let most = |rows: &Vec<Vec<Option<String>>>| rows.len().min(LINES);
+        let shown = Answer {
+            rows: self
+                .rows
+                .as_ref()
+                .map(|rows| rows[..most(rows)].to_vec())
+                .map_err(Clone::clone),
+            columns: self.columns.clone(),
+            done: self.done.clone(),
+        };
+        let shown = shown.shown();
+        let cut = |line: &str| line.chars().take(CHARACTERS).collect::<String>();
+        let mut lines: Vec<String> = shown.lines().take(LINES).map(cut).collect();
+        if let Some(done) = &self.done {
+            lines.push(format!("({done})"));
+        }
+        lines.join("\n")
+    }
 }
+
+/// Most lines of an answer that is shown in short,
+const LINES: usize = 24;
+/// and characters of each.
+const CHARACTERS: usize = 300;
 
 /// A side that answers statements: PostgreSQL, Freestone's server or its language front.
 pub trait Side {

@@ -447,8 +447,8 @@ fn generate(options: &Options) -> io::Result<bool> {
             println!("{statement};");
         }
         println!("{};", kind.statement);
-        println!("-- PostgreSQL:\n{}", kind.theirs.shown());
-        println!("-- Freestone:\n{}\n", kind.ours.shown());
+        println!("-- PostgreSQL:\n{}", kind.theirs.short());
+        println!("-- Freestone:\n{}\n", kind.ours.short());
     };
     let contest = Contest::new(rules, &report);
     let signatures = Signatures::read();

@@ -444,9 +444,13 @@ impl Generator<'_> {
         let texts: Vec<String> = keys.iter().map(|(text, _)| text.clone()).collect();
         let all = texts.join(", ");
         // PostgreSQL folds keys of grouping sets before it tells sub-totals by them: a key that
-        // becomes a constant or another key has wrong ones.
+        // becomes a constant or another key has wrong ones. So has a comparison whose negation is
+        // asked for: it becomes another comparison.
         let folds = ["CASE ", "coalesce(", " AND ", " OR "];
-        let may_fold = folds.iter().any(|part| all.contains(part));
+        let is_column = |text: &String| columns.iter().any(|(column, _)| column == text);
+        let mut computed = keys.iter().filter(|(text, _)| !is_column(text));
+        let may_fold = folds.iter().any(|part| all.contains(part))
+            || computed.any(|(_, ty)| *ty == Type::Bool);
         let clause = match (keys.len(), self.random.below(10)) {
             (0, 0..=5) => String::new(),
             (0, _) => " GROUP BY ()".to_owned(),

@@ -179,8 +179,8 @@ impl List {
             return Ok(());
         };
         writeln!(output, "-- {place} {kind}\n{statement};")?;
-        writeln!(output, "-- PostgreSQL:\n{}", short(theirs))?;
-        writeln!(output, "-- Freestone:\n{}\n", short(ours))
+        writeln!(output, "-- PostgreSQL:\n{}", theirs.short())?;
+        writeln!(output, "-- Freestone:\n{}\n", ours.short())
     }
 
     /// Writes how often each kind was found.
@@ -195,18 +195,6 @@ impl List {
         }
         Ok(())
     }
-}
-
-/// An answer without the lines and characters of great ones.
-fn short(answer: &Answer) -> String {
-    let shown = answer.shown();
-    let lines = shown.lines().take(24);
-    let cut = |line: &str| line.chars().take(300).collect::<String>();
-    let mut lines: Vec<String> = lines.map(cut).collect();
-    if let Some(done) = &answer.done {
-        lines.push(format!("({done})"));
-    }
-    lines.join("\n")
 }
 
 /// Asks the files of a suite and prints the counts of each and of all; whether none is wrong.
