@@ -173,7 +173,7 @@ impl Portal {
             let (schema, rest, rows) = match prepared.at_once(session, &self.values)? {
                 Some(batch) => (batch.schema(), Some((batch, 0)), None),
                 None => {
-                    let run = Box::pin(prepared.run(session, &self.values));
+                    let run = Box::pin(prepared.run_waiting(session, &self.values));
                     let outcome = limits.wait(run).await??;
                     noticed(messages, session)?;
                     match outcome {

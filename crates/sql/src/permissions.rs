@@ -175,6 +175,9 @@ impl Rights {
         let TableObject::TableName(name) = &insert.table else {
             return Ok(());
         };
+        if self.is_superuser() {
+            return self.on_table(catalog, name, Privileges::INSERT);
+        }
         let alias = insert.table_alias.as_ref().map(|alias| &alias.alias);
         let mut reads = Reads::of(name, alias);
         if insert.on.is_some() {
@@ -219,7 +222,7 @@ impl Rights {
 
     fn update(&self, catalog: &Catalog, update: &Update, with: Option<&With>) -> Result<()> {
         let target = &update.table.relation;
-        let Some(mut reads) = Reads::of_factor(target) else {
+        let Some(mut reads) = self.reads_of(target) else {
             return self.on_factor(catalog, target, Privileges::UPDATE | Privileges::SELECT);
         };
         with.iter().for_each(|with| reads.note_relations(*with));
@@ -243,7 +246,7 @@ impl Rights {
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
         let each = &mut from.iter();
         each.try_for_each(|one| {
-            let Some(mut reads) = Reads::of_factor(&one.relation) else {
+            let Some(mut reads) = self.reads_of(&one.relation) else {
                 let asked = Privileges::DELETE | Privileges::SELECT;
                 return self.on_factor(catalog, &one.relation, asked);
             };
@@ -258,7 +261,7 @@ impl Rights {
     }
 
     fn merge(&self, catalog: &Catalog, merge: &Merge, with: Option<&With>) -> Result<()> {
-        let Some(mut reads) = Reads::of_factor(&merge.table) else {
+        let Some(mut reads) = self.reads_of(&merge.table) else {
             let all = [Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
             let all = all
                 .into_iter()
@@ -290,6 +293,15 @@ impl Rights {
         }
         let asked = asked.on(Privileges::SELECT, reads.columns());
         self.on_factor(catalog, &merge.table, asked)
+    }
+
+    /// The columns that a change of a relation reads, to be noted; `None` if they are not asked
+    /// for, as of a superuser.
+    fn reads_of(&self, changed: &TableFactor) -> Option<Reads> {
+        match self.is_superuser() {
+            true => None,
+            false => Reads::of_factor(changed),
+        }
     }
 
     fn on_factor(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use chrono::Utc;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast::{DataType as SqlType, Expr, Statement as Ast};
 use freestone_storage::row::cell;
@@ -109,14 +110,33 @@ impl Prepared {
         }
     }
 
+    /// The rows of a query by keys that the session has run before, at once: without waiting for
+    /// anything. `None` for other statements: [`Prepared::run_waiting`] has the answer then.
+    ///
+    /// # Errors
+    /// Errors of the statement, which fail the transaction that is open.
+    pub fn at_once(&self, session: &Session, values: &[Parameter]) -> Result<Option<RecordBatch>> {
+        let found = self.found(session, values, |keyed, moment| keyed.rows(moment));
+        let found = found.map_err(|error| session.told(&self.statement, error))?;
+        found.map(|batch| session.zoned_batch(batch)).transpose()
+    }
+
     /// Runs it with a value for each parameter.
     ///
     /// # Errors
     /// `08P01` for too few values or too many; those of the statement.
     pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
-        if let Some(batch) = self.at_once(session, values)? {
-            return Outcome::batch(batch);
+        match self.at_once(session, values)? {
+            Some(batch) => Outcome::batch(batch),
+            None => self.run_waiting(session, values).await,
         }
+    }
+
+    /// As [`Prepared::run`], after [`Prepared::at_once`] has found nothing.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub async fn run_waiting(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
         let inserted = AssertUnwindSafe(self.insert_at_once(session, values)).catch_unwind();
         let inserted = inserted
             .await

@@ -16,7 +16,7 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use freestone_frontend::plan::{
@@ -25,7 +25,8 @@ use freestone_frontend::plan::{
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    ColumnType, CompareOp, Foremost, IndexKind, KeyLookUp, Predicate, Table, TableSchema, Value,
+    ColumnType, CompareOp, Foremost, IndexKind, KeyLookUp, Predicate, Table, TableId, TableSchema,
+    Value,
 };
 
 use super::is_readable;
@@ -43,8 +44,8 @@ const MOST_KEYS: usize = 1_000;
 pub(super) struct Access {
     /// The address of the relation in the plan, by which its scan is told from others.
     pub(super) relation: usize,
-    /// Weak, so that a plan that is kept does not keep blocks of the table.
-    pub(super) table: Weak<Table>,
+    /// Its number: a plan that is kept serves later versions of the table with the same columns.
+    pub(super) table: TableId,
     pub(super) by: By,
     /// The columns of the plan, and whether each is the row's id.
     pub(super) read: Vec<(Read, bool)>,
@@ -476,7 +477,7 @@ impl<'p> Walk<'p> {
         Some(Access {
             is_exact,
             relation: std::ptr::from_ref(relation).addr(),
-            table: Arc::downgrade(table),
+            table: table.id,
             by,
             read,
             columns: positions,

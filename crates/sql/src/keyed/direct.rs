@@ -24,7 +24,7 @@ use freestone_storage::delta::arrays;
 use freestone_storage::row::cell;
 use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
 
-use super::access::{Access, By};
+use super::access::{Access, By, stored};
 use super::cells::Cells;
 use super::{MOST_ROWS, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
@@ -72,13 +72,12 @@ impl Direct {
         let (By::Key(by), true) = (&access.by, access.is_exact) else {
             return None;
         };
-        let table = access.table.upgrade()?;
         let mut parts: Vec<Expr> = shown
             .iter()
             .map(|(_, ty, id)| Expr::new(ExprKind::Column(*id), ty.clone()))
             .collect();
         let mut plan = plan;
-        loop {
+        let table = loop {
             match plan {
                 Plan::Project { input, items } => {
                     for part in &mut parts {
@@ -93,10 +92,10 @@ impl Direct {
                     plan = input;
                 }
                 Plan::Filter { input, .. } => plan = input,
-                Plan::Scan { .. } => break,
+                Plan::Scan { relation, .. } => break stored(relation)?,
                 _ => return None,
             }
-        }
+        };
         // The columns of the plan in their order, with their places in the table.
         let mut positions = access.columns.iter();
         let mut stored: Vec<(ColumnId, &Type, Option<usize>)> = Vec::new();
@@ -165,7 +164,7 @@ impl Direct {
         snapshot: &Snapshot,
         parameters: &[ArrayRef],
     ) -> Result<Option<Vec<(RowId, Row)>>> {
-        let Some(table) = access.table.upgrade() else {
+        let Some(table) = snapshot.table_by_id(access.table) else {
             return Ok(None);
         };
         let keys = access.values(parameters, &[]);

@@ -226,7 +226,7 @@ fn looked_up(
     parameters: &[ArrayRef],
     left: &mut usize,
 ) -> Result<Option<RecordBatch>> {
-    let Some(table) = access.table.upgrade() else {
+    let Some(table) = snapshot.table_by_id(access.table) else {
         return Ok(None);
     };
     let view = snapshot.read_view(table.id);
@@ -263,7 +263,7 @@ fn looked_up(
         by => {
             let condition = keys.first().and_then(|key| by.condition(key, parameters));
             if let (Some(record), Some(condition)) = (record, condition) {
-                let read = (&table, access.columns.as_slice(), &condition);
+                let read = (table, access.columns.as_slice(), &condition);
                 record.found(read, rows.len(), begun.elapsed());
             }
         }

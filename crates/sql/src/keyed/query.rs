@@ -13,9 +13,9 @@
 //! UPDATE and DELETE keep the query for the ids and the new values of the rows that they change.
 //!
 //! A plan is kept only if all its functions are immutable. It serves one session until a setting
-//! or the catalog changes. A value that is not of its parameter's type, such as a number beyond
-//! the range of an INTEGER, is not taken: the statement is then bound with the values in it, as
-//! one that is run once.
+//! or a definition in the catalog changes; rows that move to other blocks change none. A value
+//! that is not of its parameter's type, such as a number beyond the range of an INTEGER, is not
+//! taken: the statement is then bound with the values in it, as one that is run once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -26,7 +26,7 @@ use datafusion::arrow::array::{
 };
 use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Row, RowId, Snapshot, Table};
+use freestone_storage::{Definitions, Row, RowId, Snapshot, Table};
 
 use super::{Form, KeyPlan, Seen};
 use crate::error::Result;
@@ -43,8 +43,8 @@ pub(crate) struct KeyQuery {
     client: Weak<ClientSettings>,
     changes: u64,
     settings: PlannedFor,
-    catalog: Weak<Catalog>,
-    /// Whether a run has seen another catalog.
+    definitions: Arc<Definitions>,
+    /// Whether a run has seen other definitions.
     outdated: AtomicBool,
     /// `None` if its rows are not found by keys.
     bound: Option<Bound>,
@@ -111,7 +111,7 @@ impl KeyQuery {
             client: Arc::downgrade(client),
             changes: client.changes(),
             settings,
-            catalog: Arc::downgrade(snapshot.catalog()),
+            definitions: Arc::clone(snapshot.definitions()),
             outdated: AtomicBool::new(false),
             bound,
         }
@@ -149,10 +149,9 @@ impl Keyed<'_> {
         self.query.bound.as_ref()?.change.as_ref()
     }
 
-    /// The bound plan, if it is one of the snapshot's catalog.
+    /// The bound plan, if all is defined in the snapshot as it was when it was bound.
     fn bound(&self, snapshot: &Snapshot) -> Option<&Bound> {
-        let catalog = self.query.catalog.as_ptr();
-        if !std::ptr::eq(catalog, Arc::as_ptr(snapshot.catalog())) {
+        if !Arc::ptr_eq(&self.query.definitions, snapshot.definitions()) {
             self.query.outdated.store(true, Ordering::Relaxed);
             return None;
         }

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, Statement as Ast};
 use freestone_frontend::syntax::walk::visit_expressions;
-use freestone_storage::RowId;
+use freestone_storage::{RowId, Transaction};
 
 use super::Run;
 use super::assigned::given;
+use super::cascade::following;
 use super::change::{RowQuery, Understood};
 use super::changes::{Changes, Touched, first_of_each};
 use super::locking::locks;
@@ -19,6 +20,7 @@ use crate::ingest::Checks;
 use crate::keyed::{Bound, KeyChange, KeyQuery};
 use crate::outcome::Outcome;
 use crate::parameter;
+use crate::relations::may_change;
 use crate::relations::updatable::Command;
 use crate::session::{KnownKeys, Session};
 use crate::statement::changing_query;
@@ -38,6 +40,62 @@ pub(crate) async fn bound_by_keys(session: &Session, ast: &Ast) -> Option<KeyQue
         _ => None,
     };
     Some(KeyQuery::new(session.bound_with(), &run.snapshot, bound))
+}
+
+/// Changes the rows with some keys in a transaction, each as it is; `None` if keys alone do not
+/// decide which rows they are, or more has to be looked at: then nothing has changed.
+///
+/// # Errors
+/// Those of the statement.
+pub(super) fn changed_rows(
+    transaction: &mut Transaction,
+    keys: &KnownKeys<'_>,
+    ast: &Ast,
+) -> Result<Option<Outcome>> {
+    let Some(change) = keys.keyed.change() else {
+        return Ok(None);
+    };
+    let catalog = transaction.catalog();
+    let table = catalog.table(&change.name.schema, &change.name.name);
+    let Some(table) = table.cloned() else {
+        return Ok(None);
+    };
+    let (verb, returning) = match ast {
+        Ast::Update(update) => ("UPDATE", &update.returning),
+        Ast::Delete(delete) => ("DELETE", &delete.returning),
+        _ => return Ok(None),
+    };
+    let is_plain = returning.is_none()
+        && !change.is_joined
+        && table.schema.partition.is_none()
+        && may_change(&change.name, &table).is_ok()
+        && !Checks::are_needed(&table.schema)
+        && following(catalog, &table).is_empty();
+    if !is_plain {
+        return Ok(None);
+    }
+    // The rows that are seen are let go before the first is changed.
+    let Some(versions) = keys.keyed.versions(&transaction.snapshot(), &table)? else {
+        return Ok(None);
+    };
+    let rows = versions.len() as u64;
+    let first = match ast {
+        Ast::Update(_) => {
+            table.activity().updated(rows, &change.columns);
+            transaction.update(table.id, versions, &change.columns)?
+        }
+        _ => {
+            table.activity().deleted(rows);
+            let ids: Vec<RowId> = versions.into_iter().map(|(id, _)| id).collect();
+            transaction.delete(table.id, &ids)?;
+            Some(u64::MAX)
+        }
+    };
+    if let Some(first) = first {
+        transaction.check_keys(table.id, first)?;
+    }
+    let tag = format!("{verb} {rows}");
+    Ok(Some(Outcome::Done { tag, rows }))
 }
 
 /// Whether a list needs nothing but the row that is changed.
@@ -117,61 +175,14 @@ impl Run<'_> {
             .await
     }
 
-    /// Changes rows whose keys alone decide that they are changed, each as it is; `None` if more
-    /// has to be looked at.
-    fn change_rows(
-        &self,
-        change: &KeyChange,
-        keys: &KnownKeys<'_>,
-        ast: &Ast,
-    ) -> Result<Option<Outcome>> {
-        let table = self.stored_table(&change.name)?;
-        let (verb, returning) = match ast {
-            Ast::Update(update) => ("UPDATE", &update.returning),
-            Ast::Delete(delete) => ("DELETE", &delete.returning),
-            _ => return Ok(None),
-        };
-        let is_plain = returning.is_none()
-            && !change.is_joined
-            && table.schema.partition.is_none()
-            && !Checks::are_needed(&table.schema)
-            && self.following(table).is_empty();
-        if !is_plain {
-            return Ok(None);
-        }
-        let Some(versions) = keys.keyed.versions(&self.snapshot, table)? else {
-            return Ok(None);
-        };
-        let rows = versions.len() as u64;
-        let first = match ast {
-            Ast::Update(_) => {
-                table.activity().updated(rows, &change.columns);
-                self.change(|transaction| {
-                    Ok(transaction.update(table.id, versions, &change.columns)?)
-                })?
-            }
-            _ => {
-                table.activity().deleted(rows);
-                let ids: Vec<RowId> = versions.into_iter().map(|(id, _)| id).collect();
-                self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
-                Some(u64::MAX)
-            }
-        };
-        let mut touched = Touched::default();
-        if let Some(first) = first {
-            touched.add(table.id, first);
-        }
-        self.settle(touched)?;
-        let tag = format!("{verb} {rows}");
-        Ok(Some(Outcome::Done { tag, rows }))
-    }
-
     /// Finds the rows of a statement and does with them as it says, or runs it in another way if
     /// there are too many.
     pub(super) async fn by_keys(&self, keys: &KnownKeys<'_>, ast: &Ast) -> Result<Outcome> {
-        if let Some(change) = keys.keyed.change()
-            && let Some(outcome) = self.change_rows(change, keys, ast)?
+        if keys.keyed.change().is_some()
+            && let Some(outcome) =
+                self.change(|transaction| changed_rows(transaction, keys, ast))?
         {
+            self.settle(Touched::default())?;
             return Ok(outcome);
         }
         let Some(rows) = keys.keyed.rows(&self.snapshot)? else {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use freestone_frontend::stack;
 use freestone_storage::row::cell;
-use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value};
+use freestone_storage::{
+    Catalog, ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value,
+};
 
 use super::Run;
 use super::changes::{Changes, Touched, row_ids, with_ids};
@@ -26,20 +28,24 @@ const DEPTH: usize = 500;
 /// Bytes of the stack that one of them takes at most, with the look-ups of its rows.
 const LEVEL: usize = 128 << 10;
 
+/// The foreign keys whose rows change with those of a table, each with the table that has it.
+pub(super) fn following(catalog: &Catalog, table: &Table) -> Vec<Follower> {
+    if table.schema.unreferenced {
+        return Vec::new();
+    }
+    let passive = |key: &ForeignKey| key.on_delete.refuses() && key.on_update.refuses();
+    let children = catalog.all_tables().flat_map(|(_, child)| {
+        let keys = child.schema.foreign_keys.iter();
+        let keys = keys.filter(|key| key.parent == table.id && !passive(key));
+        keys.map(|key| (Arc::clone(child), key.clone()))
+    });
+    children.collect()
+}
+
 impl Run<'_> {
     /// The tables whose rows follow those of `table`.
     pub(super) fn following(&self, table: &Table) -> Vec<Follower> {
-        if table.schema.unreferenced {
-            return Vec::new();
-        }
-        let passive = |key: &ForeignKey| key.on_delete.refuses() && key.on_update.refuses();
-        let tables = self.snapshot.all_tables();
-        let children = tables.flat_map(|(_, child)| {
-            let keys = child.schema.foreign_keys.iter();
-            let keys = keys.filter(|key| key.parent == table.id && !passive(key));
-            keys.map(|key| (Arc::clone(child), key.clone()))
-        });
-        children.collect()
+        following(&self.snapshot, table)
     }
 
     /// For each follower, the keys that changed rows are about to lose.

@@ -193,6 +193,9 @@ pub(crate) async fn keyed(
 ) -> Result<Outcome> {
     let ast = statement.sql();
     let ast = ast.ok_or_else(|| Error::internal("a statement of our own has no keys"))?;
+    if let Some(outcome) = transaction::change_at_once(session, keys, ast).await? {
+        return Ok(outcome);
+    }
     transaction::run(session, Task::Sql(ast), Some(keys)).await
 }
 

@@ -1,6 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE, and how statements run in a
 //! transaction or as one of their own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionModifier};
@@ -10,6 +11,7 @@ use futures::future::{Either, select};
 use parking_lot::Mutex;
 
 use super::Run;
+use super::by_keys::changed_rows;
 use super::explain::carries_out;
 use super::locking::locks;
 use crate::error::{Error, Result};
@@ -17,7 +19,7 @@ use crate::grammar::{OwnStatement, Tree, Utility};
 use crate::names::fold;
 use crate::outcome::Outcome;
 use crate::parameter::Parameter;
-use crate::session::{Block, KnownKeys, Marks, Moment, NewRows, Notice, Open, Session};
+use crate::session::{Block, KnownKeys, Marks, NewRows, Notice, Open, Session};
 use crate::settings::{AskedModes, Level, Modes};
 use crate::statement::changing_query;
 
@@ -280,25 +282,17 @@ async fn alone(
     }
 }
 
-/// Adds rows, in the session's transaction or one of its own; `None` if the statement has to be
-/// planned, and nothing has changed then.
-///
-/// # Errors
-/// As [`NewRows::insert`].
-pub(crate) async fn insert_at_once(
-    session: &Session,
-    rows: &NewRows,
-    parameters: &[Parameter],
-) -> Result<Option<Outcome>> {
-    let moment = rows.is_dated().then(|| session.moment());
-    let moment = moment.as_ref();
+/// Changes rows in a way that waits for nothing; `None` if the statement has to be planned, and
+/// nothing has changed then.
+type Change<'a> = dyn Fn(&mut Transaction) -> Result<Option<Outcome>> + Sync + 'a;
+
+/// Changes rows in the session's transaction, or in one of its own; `None` if the statement has to
+/// be run in the usual way, and nothing has changed then.
+async fn at_once(session: &Session, change: &Change<'_>) -> Result<Option<Outcome>> {
     let within = session.transaction().at_once(|transaction| {
-        if !rows.is_allowed(session, transaction.catalog()) {
-            return Ok(None);
-        }
         transaction.take_stopped();
-        let done = match rows.insert(transaction, parameters, moment) {
-            // Nothing has changed: as a statement that is planned, it can wait.
+        let done = match change(transaction) {
+            // Nothing has changed: run in the usual way, it can wait.
             Err(_) if transaction.take_stopped().is_some() => return Ok(None),
             done => done?,
         };
@@ -306,13 +300,13 @@ pub(crate) async fn insert_at_once(
         Ok(done)
     })?;
     if let Some(done) = within {
-        return Ok(done.map(inserted));
+        return Ok(done);
     }
     session.must_write()?;
     let mut attempt = 1;
     loop {
         let mut stopped = None;
-        let error = match inserted_alone(session, rows, (parameters, moment), &mut stopped).await {
+        let error = match at_once_alone(session, change, &mut stopped).await {
             Err(error) if error.sqlstate == "40001" => error,
             done => return done,
         };
@@ -330,21 +324,17 @@ pub(crate) async fn insert_at_once(
     }
 }
 
-async fn inserted_alone(
+async fn at_once_alone(
     session: &Session,
-    rows: &NewRows,
-    (parameters, moment): (&[Parameter], Option<&Moment>),
+    change: &Change<'_>,
     stopped: &mut Option<Stopped>,
 ) -> Result<Option<Outcome>> {
     let mut own = session.database().store().begin()?;
     if session.modes().is_serializable() {
         own.make_serializable();
     }
-    if !rows.is_allowed(session, own.catalog()) {
-        return Ok(None);
-    }
-    let count = match rows.insert(&mut own, parameters, moment) {
-        Ok(Some(count)) => count,
+    let done = match change(&mut own) {
+        Ok(Some(done)) => done,
         Ok(None) => return Ok(None),
         Err(error) => {
             *stopped = own.take_stopped();
@@ -352,7 +342,57 @@ async fn inserted_alone(
         }
     };
     session.commit(own).await?;
-    Ok(Some(inserted(count)))
+    Ok(Some(done))
+}
+
+/// Adds rows; `None` if the statement has to be planned, and nothing has changed then.
+///
+/// # Errors
+/// As [`NewRows::insert`].
+pub(crate) async fn insert_at_once(
+    session: &Session,
+    rows: &NewRows,
+    parameters: &[Parameter],
+) -> Result<Option<Outcome>> {
+    let moment = rows.is_dated().then(|| session.moment());
+    let moment = moment.as_ref();
+    let work = |transaction: &mut Transaction| {
+        if !rows.is_allowed(session, transaction.catalog()) {
+            return Ok(None);
+        }
+        let count = rows.insert(transaction, parameters, moment)?;
+        Ok(count.map(inserted))
+    };
+    at_once(session, &work).await
+}
+
+/// Changes the rows with some keys; `None` if the statement has to be run in the usual way, and
+/// nothing has changed then.
+///
+/// # Errors
+/// Those of the statement.
+pub(super) async fn change_at_once(
+    session: &Session,
+    keys: &KnownKeys<'_>,
+    ast: &Ast,
+) -> Result<Option<Outcome>> {
+    if keys.keyed.change().is_none() {
+        return Ok(None);
+    }
+    session.apply_pending();
+    if !session.in_transaction() {
+        session.end_settings(true);
+    }
+    let work = |transaction: &mut Transaction| {
+        let catalog = Arc::clone(transaction.catalog());
+        let identity = session.identity();
+        // The usual way says why.
+        if identity.is_limited() && identity.rights(&catalog).check(&catalog, ast).is_err() {
+            return Ok(None);
+        }
+        changed_rows(transaction, keys, ast)
+    };
+    at_once(session, &work).await
 }
 
 /// The outcome of an INSERT of some rows.

@@ -283,17 +283,11 @@ impl Prepared {
         self.statement.walked(bind).unwrap_or_else(none)
     }
 
-    /// The rows of a query by keys that the session has run before, at once: without waiting for
-    /// anything. `None` in a transaction, and for other statements: [`Prepared::run`] has the
-    /// answer then.
+    /// Applies `find` to a query by keys that the session has run before; `None` for other
+    /// statements, and if it gives none.
     ///
     /// # Errors
-    /// Errors of the statement.
-    pub fn at_once(&self, session: &Session, values: &[Parameter]) -> Result<Option<RecordBatch>> {
-        let found = self.found(session, values, |keyed, moment| keyed.rows(moment))?;
-        found.map(|batch| session.zoned_batch(batch)).transpose()
-    }
-
+    /// Errors of the statement, which fail the transaction that is open.
     pub(crate) fn found<T>(
         &self,
         session: &Session,
@@ -304,9 +298,10 @@ impl Prepared {
             Some(Ast::Query(query)) => query.locks.is_empty(),
             _ => false,
         };
-        if !reads || session.in_transaction() || session.has_own_names() {
+        if !reads || session.has_own_names() {
             return Ok(None);
         }
+        session.apply_pending();
         let known = self.keys.read().clone();
         let Some(query) =
             known.filter(|known| known.is_by_keys() && known.fits(session.bound_with()))
@@ -316,13 +311,21 @@ impl Prepared {
         let Some(values) = query.values(values) else {
             return Ok(None);
         };
-        let moment = session.database().store().snapshot();
+        let within = session.transaction().look()?;
+        let moment = match &within {
+            Some(moment) => moment.clone(),
+            None => session.database().store().snapshot(),
+        };
         let keyed = Keyed {
             query: &query,
             values,
         };
         let found = AssertUnwindSafe(|| find(&keyed, &moment));
-        catch_unwind(found).unwrap_or_else(|panic| Err(panicked(&*panic)))
+        let found = catch_unwind(found).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        if found.is_err() && within.is_some() {
+            session.fail();
+        }
+        found
     }
 }
 

@@ -347,6 +347,22 @@ impl Open {
         }
     }
 
+    /// Begins a statement that only reads and ends before another begins; returns what it sees, or
+    /// `None` if there is no transaction.
+    ///
+    /// # Errors
+    /// As [`Open::occupy`].
+    pub(crate) fn look(&mut self) -> Result<Option<Snapshot>> {
+        self.must_be_idle()?;
+        self.running()?;
+        let Self::Going(block) = self else {
+            return Ok(None);
+        };
+        block.begun = true;
+        block.advance();
+        Ok(Some(block.transaction.snapshot()))
+    }
+
     /// Runs a statement in the transaction that ends before this returns; `None`
     /// if there is no transaction.
     ///

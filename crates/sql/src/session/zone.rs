@@ -98,7 +98,7 @@ impl Session {
     ///
     /// # Errors
     /// None but those of Arrow.
-    pub(super) fn zoned_batch(&self, batch: RecordBatch) -> Result<RecordBatch> {
+    pub(crate) fn zoned_batch(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let Some(zone) = self.shown_zone() else {
             return Ok(batch);
         };

@@ -110,6 +110,113 @@ fn parameters_stand_for_values_of_any_type() {
     );
 }
 
+/// Plans by keys go on while rows move, and end with what they were made of.
+#[test]
+fn statements_by_key_follow_their_table() {
+    let sql = Sql::new();
+    let runtime = runtime();
+    sql.run("CREATE TABLE t (k integer PRIMARY KEY, v integer)");
+    sql.run("INSERT INTO t SELECT i, i FROM generate_series(1, 5000) s (i)");
+    let read = sql
+        .session
+        .prepare("SELECT v, k FROM t WHERE k = $1")
+        .unwrap();
+    let write = sql
+        .session
+        .prepare("UPDATE t SET v = v + $1 WHERE k = $2")
+        .unwrap();
+    let add = |more: i64, key: i64| {
+        let given = [more.into(), key.into()];
+        match runtime.block_on(write.run(&sql.session, &given)).unwrap() {
+            Outcome::Done { tag, .. } => tag,
+            Outcome::Rows(_) => panic!("rows of an UPDATE"),
+        }
+    };
+    let found = |key: i64| {
+        let rows = runtime.block_on(read.rows(&sql.session, &[key.into()]));
+        let rows = rows.unwrap().into_iter();
+        let values = rows.map(|row| row[0].clone());
+        values.collect::<Vec<_>>()
+    };
+    let one = |value: i128| vec![Some(Value::Int(value))];
+    for way in [
+        "",
+        "VACUUM t",
+        "INSERT INTO t SELECT i, 0 FROM generate_series(6000, 90000) s (i)",
+        "DELETE FROM t WHERE k > 50000",
+        "VACUUM FULL t",
+    ] {
+        sql.run("UPDATE t SET v = k WHERE k < 10");
+        assert_eq!(
+            (found(7), add(5, 7), found(7)),
+            (one(7), "UPDATE 1".into(), one(12))
+        );
+        if !way.is_empty() {
+            sql.run(way);
+        }
+        assert_eq!(
+            (found(7), add(1, 7), found(7)),
+            (one(12), "UPDATE 1".into(), one(13))
+        );
+    }
+    sql.run("ALTER TABLE t ADD COLUMN w integer DEFAULT 3");
+    assert_eq!(
+        (found(7), add(1, 7), found(7)),
+        (one(13), "UPDATE 1".into(), one(14))
+    );
+    sql.run("ALTER TABLE t ADD CHECK (v < 10000)");
+    let given = [50_000.into(), 7.into()];
+    let error = runtime
+        .block_on(write.run(&sql.session, &given))
+        .unwrap_err();
+    assert_eq!(error.sqlstate, "23514");
+    sql.run("ALTER TABLE t RENAME TO old; CREATE TABLE t (k integer PRIMARY KEY, v integer)");
+    sql.run("INSERT INTO t VALUES (7, -1)");
+    assert_eq!(
+        (found(7), add(1, 7), found(7)),
+        (one(-1), "UPDATE 1".into(), one(0))
+    );
+    assert_eq!(sql.one("SELECT v FROM old WHERE k = 7"), "14");
+}
+
+/// Look-ups in a transaction are statements of it.
+#[test]
+fn look_ups_within_a_transaction() {
+    let sql = Sql::new();
+    let other = Sql::on(sql.session.database());
+    let runtime = runtime();
+    sql.run(
+        "CREATE TABLE t (k integer PRIMARY KEY, v integer); INSERT INTO t VALUES (1, 5), (2, 0)",
+    );
+    let prepared = sql
+        .session
+        .prepare("SELECT 10 / v FROM t WHERE k = $1")
+        .unwrap();
+    let run = |key: i64| {
+        let rows = runtime.block_on(prepared.rows(&sql.session, &[key.into()]));
+        rows.map(|rows| {
+            rows.into_iter()
+                .map(|row| row[0].clone())
+                .collect::<Vec<_>>()
+        })
+    };
+    let one = |value: i128| vec![Some(Value::Int(value))];
+    for level in ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
+        other.run("UPDATE t SET v = 5 WHERE k = 1");
+        sql.run(&format!("BEGIN ISOLATION LEVEL {level}"));
+        assert_eq!((run(1).unwrap(), run(1).unwrap()), (one(2), one(2)));
+        other.run("UPDATE t SET v = 10 WHERE k = 1");
+        let now = if level == "READ COMMITTED" { 1 } else { 2 };
+        assert_eq!(run(1).unwrap(), one(now), "{level}");
+        sql.run("UPDATE t SET v = 3 WHERE k = 3; INSERT INTO t VALUES (3, 2)");
+        assert_eq!(run(3).unwrap(), one(5), "{level}");
+        assert_eq!(run(2).unwrap_err().sqlstate, "22012");
+        assert_eq!(run(1).unwrap_err().sqlstate, "25P02");
+        sql.run("ROLLBACK");
+        assert_eq!((run(1).unwrap(), run(3).unwrap()), (one(1), vec![]));
+    }
+}
+
 #[test]
 fn look_ups_by_key_give_what_plans_give() {
     for layout in LAYOUTS {

@@ -1,6 +1,7 @@
 //! The catalog: every schema, table and view at one moment.
 
 use super::Place;
+use super::merge::same_entry;
 use super::sequences::Sequence;
 use crate::block::{Block, BlockInfo, Places, SharedPlaces};
 use crate::delta::Delta;
@@ -20,7 +21,13 @@ pub struct Catalog {
     pub(super) next_table: u64,
     pub(super) schemas: BTreeMap<String, SchemaEntry>,
     pub(super) roles: Arc<Roles>,
+    /// See [`Catalog::definitions`].
+    pub(super) definitions: Arc<Definitions>,
 }
+
+/// Stands for all that is defined in a catalog; see [`Catalog::definitions`].
+#[derive(Debug, Default)]
+pub struct Definitions;
 
 /// The tables and views of one schema.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +62,30 @@ impl Catalog {
     /// Roles, owners and grants. The same as long as none of them changes.
     pub fn roles(&self) -> &Arc<Roles> {
         &self.roles
+    }
+
+    /// A pointer that stays as long as nothing is defined otherwise: schemas, columns, keys and
+    /// indexes of tables, views, functions, sequences, types, roles and rights. Rows that move to
+    /// other blocks leave it as it is.
+    pub fn definitions(&self) -> &Arc<Definitions> {
+        &self.definitions
+    }
+
+    /// Makes `definitions` what it is to be after a change of the catalog `before`.
+    pub(super) fn settle_definitions(&mut self, before: &Catalog) {
+        let same_table = |a: &Arc<Table>, b: &Arc<Table>| {
+            Arc::ptr_eq(a, b) || a.id == b.id && Arc::ptr_eq(&a.schema, &b.schema)
+        };
+        let same = Arc::ptr_eq(&self.roles, &before.roles)
+            && self.schemas.len() == before.schemas.len()
+            && self.schemas.iter().all(|(name, entry)| {
+                let known = before.schemas.get(name);
+                known.is_some_and(|known| same_entry(known, entry, same_table))
+            });
+        self.definitions = match same {
+            true => before.definitions.clone(),
+            false => Arc::default(),
+        };
     }
 
     /// Names of the schemas.
@@ -106,6 +137,7 @@ impl Catalog {
                 *known = table.clone();
             }
         }
+        catalog.settle_definitions(self);
         catalog
     }
 
@@ -196,6 +228,7 @@ impl Catalog {
                 roles: manifest.roles,
                 access: manifest.access.into_iter().collect(),
             }),
+            definitions: Arc::default(),
         })
     }
 

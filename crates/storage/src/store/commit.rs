@@ -282,6 +282,7 @@ impl Engine {
             Some(mut catalog) => {
                 catalog.version += 1;
                 carry_deltas(&before, &mut catalog)?;
+                catalog.settle_definitions(&before);
                 Arc::new(catalog)
             }
         };

@@ -278,7 +278,9 @@ pub(super) fn replay(
     } else {
         let change: CatalogChange = serde_json::from_slice(json)
             .map_err(|error| Error::corrupt(format!("a change of the catalog: {error}")))?;
-        Arc::new(change.applied(catalog, place)?)
+        let mut applied = change.applied(catalog, place)?;
+        applied.settle_definitions(catalog);
+        Arc::new(applied)
     };
     let tables: HashMap<TableId, &Arc<Table>> = catalog
         .all_tables()

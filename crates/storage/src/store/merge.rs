@@ -107,7 +107,8 @@ fn is_unchanged(before: &Arc<Table>, now: &Arc<Table>, changed: Changed<'_>) -> 
     before.id == now.id && (Arc::ptr_eq(before, now) || !changed(now.id))
 }
 
-fn same_entry(
+/// Whether schemas have the same things in them, their tables compared by `same`.
+pub(super) fn same_entry(
     a: &SchemaEntry,
     b: &SchemaEntry,
     same: impl Fn(&Arc<Table>, &Arc<Table>) -> bool,

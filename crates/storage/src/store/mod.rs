@@ -53,7 +53,7 @@ mod views;
 mod writer;
 
 pub use crate::manifest::DEFAULT_SCHEMA;
-pub use catalog::{Catalog, SchemaEntry, View};
+pub use catalog::{Catalog, Definitions, SchemaEntry, View};
 pub use edit::CatalogEdit;
 pub use locks::Waiting;
 pub use mover::policy;

@@ -155,7 +155,9 @@ impl Transaction {
         let mut draft = CatalogEdit::new((*self.catalog).clone(), self.store.next_table.clone());
         let answer = edit(&mut draft)?;
         if draft.changed {
-            let catalog = Arc::new(draft.catalog);
+            let mut catalog = draft.catalog;
+            catalog.settle_definitions(&self.catalog);
+            let catalog = Arc::new(catalog);
             self.hold_changed(&catalog);
             self.catalog = catalog;
             self.added.extend(draft.added);

@@ -157,6 +157,48 @@ fn blocks_are_added_beside_a_move() {
     }
 }
 
+/// Rows that move, blocks that come and changes of rows leave all that is defined as it is; all other
+/// changes of the catalog do not.
+#[test]
+fn definitions_stay_while_rows_move() {
+    let (store, table) = half_moved(&Arc::new(Faulty::default()));
+    let definitions = || Arc::clone(store.snapshot().definitions());
+    let first = definitions();
+    let same = || Arc::ptr_eq(&first, &definitions());
+    store.move_delta(table).unwrap();
+    store.vacuum(table).unwrap();
+    load(&store, table, 400..410);
+    delete_all(&store, table, |key| key > 404);
+    let seen = table_of(&store);
+    let mut own = store.begin().unwrap();
+    let mut writer = store.writer(&seen.schema, &seen.options).unwrap();
+    writer.push(&batch(&[(300, 1), (301, 1)])).unwrap();
+    let blocks = writer.finish().unwrap();
+    own.edit(|edit| edit.append(table, blocks)).unwrap();
+    assert!(Arc::ptr_eq(&first, own.catalog().definitions()));
+    own.commit().unwrap();
+    assert!(same());
+
+    let mut own = store.begin().unwrap();
+    own.edit(|edit| edit.create_view(DEFAULT_SCHEMA, "v", "SELECT 1"))
+        .unwrap();
+    assert!(!Arc::ptr_eq(&first, own.catalog().definitions()));
+    assert!(same());
+    drop(own);
+    assert!(same());
+    let change = |edit: &dyn Fn(&mut CatalogEdit) -> Result<()>| {
+        let before = definitions();
+        store.commit(|draft| edit(draft)).unwrap();
+        assert!(!Arc::ptr_eq(&before, &definitions()));
+    };
+    change(&|edit| edit.create_schema("other"));
+    change(&|edit| edit.create_view(DEFAULT_SCHEMA, "v", "SELECT 1"));
+    change(&|edit| edit.replace_view(DEFAULT_SCHEMA, "v", "SELECT 2"));
+    change(&|edit| edit.set_function(DEFAULT_SCHEMA, "f()", "SELECT 1"));
+    change(&|edit| edit.comment(table, |comments| comments.table = Some("text".into())));
+    change(&|edit| edit.drop_view(DEFAULT_SCHEMA, "v"));
+}
+
 /// An index is built over what is there when it is built, or is the transaction's own.
 #[test]
 fn an_index_is_built_beside_a_move() {

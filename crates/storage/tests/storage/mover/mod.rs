@@ -16,9 +16,9 @@ use arrow_array::types::{Int32Type, UInt64Type};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
 use freestone_storage::io::{Faulty, Files};
 use freestone_storage::{
-    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Key, OpenMode, Predicate, Result,
-    RowId, ScanRequest, Snapshot, Store, Table, TableId, TableMoves, TableOptions, TableSchema,
-    Transaction, Value,
+    CatalogEdit, Column, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Key, OpenMode,
+    Predicate, Result, RowId, ScanRequest, Snapshot, Store, Table, TableId, TableMoves,
+    TableOptions, TableSchema, Transaction, Value,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
