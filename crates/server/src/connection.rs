@@ -13,7 +13,7 @@ use crate::cancel::Cancellable;
 use crate::door::RolePlace;
 use crate::failure::{Failure, response, violation};
 use crate::held::Held;
-use crate::limits::{Limits, stopped};
+use crate::limits::{Limits, Timeouts, stopped};
 use crate::messages::{LONGEST, Messages};
 use crate::places::Place;
 use crate::portal::{Known, Portal};
@@ -34,6 +34,7 @@ pub(crate) struct Connection {
     /// What the client knows of its settings.
     told: Told,
     pub(crate) limits: Limits,
+    timeouts: Timeouts,
     pub(crate) statements: Held<Arc<Known>>,
     pub(crate) portals: Held<Portal>,
     /// The text that errors have places in.
@@ -69,6 +70,7 @@ impl Connection {
         Self {
             messages: guest.messages,
             limits: Limits::new(Arc::clone(&guest.cancellable.asked), stopping),
+            timeouts: Timeouts::default(),
             session: guest.session,
             told: guest.told,
             statements: Held::default(),
@@ -143,7 +145,7 @@ impl Connection {
     /// the first of them.
     fn begin_unit(&mut self) {
         if !self.timed {
-            let limit = self.session.timeout("statement_timeout");
+            let limit = self.timeouts.of(&self.session).statement;
             self.session.begin_statement(limit);
             self.limits.begin(limit);
             self.timed = true;
@@ -152,11 +154,14 @@ impl Connection {
 
     /// The next message, as long as the client takes no longer than it may.
     async fn next(&mut self) -> Result<Option<Request>, Failure> {
-        let setting = match self.session.in_transaction() {
-            true => "idle_in_transaction_session_timeout",
-            false => "idle_session_timeout",
+        let limits = self.timeouts.of(&self.session);
+        let (setting, limit) = match self.session.in_transaction() {
+            true => (
+                "idle_in_transaction_session_timeout",
+                limits.idle_in_transaction,
+            ),
+            false => ("idle_session_timeout", limits.idle),
         };
-        let limit = self.session.timeout(setting);
         let message = async {
             let next = self.messages.next();
             // No clock runs where there is no limit.

@@ -81,9 +81,10 @@ impl Connection {
         self.room(known.bytes().saturating_add(bytes))?;
         let formats = Format::each(formats, count)?;
         let oids = match count {
-            0 => Vec::new(),
+            0 => Arc::default(),
             _ => known.parameters(&self.session).await?,
         };
+        let oids = oids.iter().copied();
         let each = values.iter().zip(oids).zip(formats).enumerate();
         let values = each.map(|(number, ((bytes, oid), format))| {
             parameters::value(number, bytes.as_deref(), oid, format)
@@ -124,7 +125,7 @@ impl Connection {
         let described = known.described(&self.session).await?;
         if let Named::Statement(_) = named {
             let types = known.parameters(&self.session).await?;
-            let types = types.into_iter().map(|oid| oid.0).collect();
+            let types = types.iter().map(|oid| oid.0).collect();
             let description = ParameterDescription::new(types);
             self.messages
                 .put(&Backend::ParameterDescription(description))?;

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freestone::{Error, Result};
+use freestone::{Error, Result, Session};
 use futures::FutureExt;
 use tokio::sync::Notify;
 use tokio::sync::watch;
@@ -61,6 +61,32 @@ impl Limits {
             _ = self.stopping.wait_for(|stopping| *stopping) => Err(stopped()),
             done = work => Ok(done),
         }
+    }
+}
+
+/// Limits of time that the settings of a session say, read again when a setting has changed.
+#[derive(Debug, Default)]
+pub(crate) struct Timeouts {
+    /// The state of the settings when they were read.
+    changes: Option<u64>,
+    pub(crate) statement: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) idle_in_transaction: Option<Duration>,
+}
+
+impl Timeouts {
+    /// The limits as they are now.
+    pub(crate) fn of(&mut self, session: &Session) -> &Self {
+        let changes = Some(session.setting_changes());
+        if self.changes != changes {
+            *self = Self {
+                changes,
+                statement: session.timeout("statement_timeout"),
+                idle: session.timeout("idle_session_timeout"),
+                idle_in_transaction: session.timeout("idle_in_transaction_session_timeout"),
+            };
+        }
+        self
     }
 }
 

@@ -195,12 +195,11 @@ impl<'a> Lines<'a> {
     ) -> Self {
         let columns = columns.iter().enumerate().map(|(place, array)| {
             let array: &dyn Array = array.as_ref();
-            let said = schema
-                .fields()
-                .get(place)
-                .and_then(|field| said_type(field));
             let writer = match formats.get(place) {
-                Some(Format::Binary) => binary(array, said, styles),
+                Some(Format::Binary) => {
+                    let field = schema.fields().get(place);
+                    binary(array, field.and_then(|field| said_type(field)), styles)
+                }
                 _ => text(array, styles),
             };
             (array, writer)

@@ -1,6 +1,6 @@
 //! Statements bound to values, and how far their results have been sent.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
@@ -30,6 +30,25 @@ pub(crate) struct Known {
     /// The types of its parameters that the client named.
     pub(crate) named: Vec<Oid>,
     described: Mutex<Option<Arc<Description>>>,
+    /// The types of its parameters, once they were asked for.
+    parameters: OnceLock<Arc<[Oid]>>,
+    /// The form of its last result.
+    sent_as: Mutex<Option<Arc<SentAs>>>,
+}
+
+/// The form in which a result is sent: it is the same for all runs that give the same columns.
+struct SentAs {
+    /// The columns that come.
+    comes: SchemaRef,
+    /// The columns that the client was told.
+    told: Option<SchemaRef>,
+    /// The formats that the client asked for.
+    asked: Vec<i16>,
+    /// The columns as they are sent.
+    schema: SchemaRef,
+    formats: Vec<Format>,
+    /// Whether names of objects are sent as numbers.
+    has_objects: bool,
 }
 
 /// A statement with values, ready to run or running.
@@ -89,6 +108,8 @@ impl Known {
             sql,
             named,
             described: Mutex::default(),
+            parameters: OnceLock::new(),
+            sent_as: Mutex::default(),
         }
     }
 
@@ -121,7 +142,15 @@ impl Known {
     ///
     /// # Errors
     /// As [`Known::described`].
-    pub(crate) async fn parameters(&self, session: &Session) -> Result<Vec<Oid>, Error> {
+    pub(crate) async fn parameters(&self, session: &Session) -> Result<Arc<[Oid]>, Error> {
+        if let Some(known) = self.parameters.get() {
+            return Ok(Arc::clone(known));
+        }
+        let parameters = self.types(session).await?.into();
+        Ok(Arc::clone(self.parameters.get_or_init(|| parameters)))
+    }
+
+    async fn types(&self, session: &Session) -> Result<Vec<Oid>, Error> {
         let count = self.prepared.as_ref().map_or(0, Prepared::parameters);
         let named = |place: usize| {
             let named = self.named.get(place).copied();
@@ -139,6 +168,39 @@ impl Known {
                 None => Oid::said(said.as_deref(), kind),
             })
             .collect())
+    }
+
+    /// The form in which columns that come are sent to a client that asks for formats.
+    ///
+    /// # Errors
+    /// As [`agreed`].
+    fn sent_as(&self, comes: &SchemaRef, asked: &[i16]) -> Result<Arc<SentAs>, Error> {
+        let told = self.told();
+        let is_known = |known: &&Arc<SentAs>| {
+            let same = match (&known.told, &told) {
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            };
+            same && Arc::ptr_eq(&known.comes, comes) && known.asked == asked
+        };
+        if let Some(known) = self.sent_as.lock().as_ref().filter(is_known) {
+            return Ok(Arc::clone(known));
+        }
+        let mut formats = Format::each(asked, comes.fields().len())?;
+        let schema = agreed(told.as_ref(), comes, &mut formats)?;
+        let pairs = schema.fields().iter().zip(&formats);
+        let mut binary = pairs.filter(|(_, format)| **format == Format::Binary);
+        let has_objects = binary.any(|(field, _)| names_objects(field));
+        let sent_as = Arc::new(SentAs {
+            comes: Arc::clone(comes),
+            told,
+            asked: asked.to_vec(),
+            has_objects,
+            schema,
+            formats,
+        });
+        *self.sent_as.lock() = Some(Arc::clone(&sent_as));
+        Ok(sent_as)
     }
 
     /// The COPY that it is, if it is one with the client.
@@ -185,18 +247,14 @@ impl Portal {
                     }
                 }
             };
-            let mut formats = Format::each(&self.formats, schema.fields().len())?;
-            let told = self.known.told();
-            let schema = agreed(told.as_ref(), &schema, &mut formats)?;
-            let pairs = schema.fields().iter().zip(&formats);
-            let mut named = pairs.filter(|(_, format)| **format == Format::Binary);
-            let objects = match named.any(|(field, _)| names_objects(field)) {
+            let sent_as = self.known.sent_as(&schema, &self.formats)?;
+            let objects = match sent_as.has_objects {
                 true => Some(session.object_numbers()?),
                 false => None,
             };
             self.state = State::Sending(Sending {
-                schema,
-                formats,
+                schema: Arc::clone(&sent_as.schema),
+                formats: sent_as.formats.clone(),
                 objects,
                 styles: session.styles(),
                 rows,

@@ -120,7 +120,11 @@ impl Generator<'_> {
         let many = if word == "nullif" {
             2
         } else {
-            2 + self.random.below(2)
+            // Few are many.
+            match self.random.percent(4) {
+                true => 9 + self.random.below(3),
+                false => 2 + self.random.below(2),
+            }
         };
         let items = (0..many).map(|_| self.expr(ty)).collect();
         let least = if word == "nullif" { 2 } else { 1 };

@@ -348,10 +348,18 @@ impl Generator<'_> {
         };
         let mut items = Vec::new();
         let mut rows = false;
+        let mut values: Vec<(Type, Tree)> = Vec::new();
         for (at, ty) in types.iter().enumerate() {
-            let value = match grouped || !self.random.percent(2) {
-                true => self.expr(ty),
-                false => {
+            let alike = values.iter().find(|(known, _)| known == ty);
+            let alike = alike.map(|(_, value)| value.clone());
+            let value = match (grouped || !self.random.percent(2), alike) {
+                (true, Some(alike)) if self.random.percent(8) => self.nearly(&alike),
+                (true, _) => {
+                    let value = self.expr(ty);
+                    values.push((ty.clone(), value.clone()));
+                    value
+                }
+                (false, _) => {
                     rows = true;
                     self.rows_of(ty)
                 }
@@ -403,6 +411,14 @@ impl Generator<'_> {
                 self.distinct_on(select, &scope, &unique)
             }
             _ => select,
+        }
+    }
+
+    /// An expression that differs from another in one column or constant.
+    fn nearly(&mut self, other: &Tree) -> Tree {
+        match self.random.pick(&other.leaves()).cloned() {
+            Some((place, ty)) => other.with(place, self.leaf(&ty)),
+            None => other.clone(),
         }
     }
 

@@ -120,7 +120,7 @@ impl Tree {
     }
 
     /// The tree with another one at a place.
-    fn with(&self, mut place: usize, new: Tree) -> Tree {
+    pub(super) fn with(&self, mut place: usize, new: Tree) -> Tree {
         if place == 0 {
             return new;
         }
@@ -138,6 +138,18 @@ impl Tree {
             }
         }
         copy
+    }
+
+    /// The places of its expressions that have no others in them, and their types.
+    pub(super) fn leaves(&self) -> Vec<(usize, Type)> {
+        let places = (0..self.size()).filter_map(|place| {
+            let tree = self.at(place)?;
+            match &tree.sort {
+                Sort::Expr(ty) if tree.size() == 1 => Some((place, ty.clone())),
+                _ => None,
+            }
+        });
+        places.collect()
     }
 
     /// Trees of a sort in it, itself left out.

@@ -29,6 +29,7 @@ use freestone_storage::{
     Value,
 };
 
+use super::cells::whole;
 use super::is_readable;
 use crate::lower::Handle;
 use crate::relations::may_read;
@@ -99,6 +100,8 @@ enum Source {
     Parameter(usize),
     /// The column of this place in the rows of the access that comes before.
     Row(usize),
+    /// A whole number that is computed of parameters, such as `$1 - 20`; of bounds alone.
+    Computed(Box<Expr>),
 }
 
 impl Source {
@@ -107,7 +110,15 @@ impl Source {
         match self {
             Source::Given(value) => value.clone(),
             Source::Parameter(number) => cell(parameters.get(number - 1)?, 0),
-            Source::Row(_) => None,
+            Source::Row(_) | Source::Computed(_) => None,
+        }
+    }
+
+    /// The value of a bound; the outer `None` if it is not known, the inner one is NULL.
+    fn bound(&self, parameters: &[ArrayRef]) -> Option<Option<Value>> {
+        match self {
+            Source::Computed(expr) => whole(expr, parameters),
+            other => Some(other.value(parameters)),
         }
     }
 
@@ -187,8 +198,10 @@ impl By {
         let equal = equal.map(|(column, value)| compare(*column, CompareOp::Eq, value.clone()));
         let mut terms: Vec<Predicate> = equal.collect();
         for bound in bounds {
-            let value = bound.source.value(parameters)?;
-            terms.push(compare(bound.column, bound.op, value));
+            // Rows beyond a bound that is not known are found, and fail its condition.
+            if let Some(value) = bound.source.bound(parameters) {
+                terms.push(compare(bound.column, bound.op, value?));
+            }
         }
         Some(Predicate::And(terms))
     }
@@ -699,6 +712,13 @@ fn source_of(value: &Expr, kind: &ColumnType) -> Option<Source> {
     }
 }
 
+/// A whole number that is computed of parameters and literals.
+fn computed(value: &Expr) -> Option<Source> {
+    let is_whole = matches!(value.ty, Type::Int2 | Type::Int4 | Type::Int8);
+    let is_constant = value.reads().is_empty() && !value.has_subquery() && !value.is_volatile();
+    (is_whole && is_constant).then(|| Source::Computed(Box::new(value.clone())))
+}
+
 /// Whether a column stores a value of its type as it is.
 fn is_plain(kind: &ColumnType) -> bool {
     matches!(
@@ -749,8 +769,8 @@ fn bounds(
             (None, Some(at)) => (at, turned, left),
             _ => return None,
         };
-        let source = source_of(value, &schema.columns[at].kind)?;
-        Some((at, op, source))
+        let source = source_of(value, &schema.columns[at].kind);
+        Some((at, op, source.or_else(|| computed(value))?))
     };
     above.iter().filter_map(bound).collect()
 }
@@ -769,7 +789,7 @@ fn limited(
         equal
             || bounds(&[term], places, schema)
                 .iter()
-                .any(|(of, ..)| *of == column)
+                .any(|(of, _, source)| *of == column && !matches!(source, Source::Computed(_)))
     };
     let of = &schema.columns[column];
     let count = match &wanted.count.kind {

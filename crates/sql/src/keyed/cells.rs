@@ -37,6 +37,20 @@ pub(super) struct Cells<'a> {
     pub(super) parameters: &'a [ArrayRef],
 }
 
+/// The whole number that an expression without columns is; the outer `None` if it has to be
+/// computed by the front's functions, the inner one is NULL.
+pub(super) fn whole(expr: &Expr, parameters: &[ArrayRef]) -> Option<Option<Value>> {
+    let cells = Cells {
+        column: &|_| None,
+        parameters,
+    };
+    match cells.value(expr)? {
+        Cell::Null => Some(None),
+        Cell::Int(value) => Some(Some(Value::Int(value.into()))),
+        Cell::Numeric(_) | Cell::Float(_) => None,
+    }
+}
+
 impl Cells<'_> {
     /// The value of an expression as a column stores it; `None` if it has to be computed by the
     /// front's functions, or does not fit.

@@ -389,6 +389,7 @@ impl ClientSettings {
     /// Makes a time the default of a limit and the longest that it may be.
     pub(crate) fn limit(&self, known: &'static Known, most: Duration) {
         self.kept.lock().most.insert(known.name, most);
+        self.changed();
     }
 
     /// Makes READ COMMITTED the level of transactions that say nothing of it.

@@ -528,3 +528,42 @@ fn a_statement_that_returns_other_columns_by_now_changes_no_row() {
     assert_eq!(sql.state("EXECUTE p(2)"), "0A000");
     assert_eq!(sql.rows("SELECT * FROM t"), ["1|NULL"]);
 }
+
+/// Bounds that are computed of parameters find rows by keys, and fail as they do elsewhere.
+#[test]
+fn bounds_are_computed_of_parameters() {
+    let sql = Sql::new();
+    let runtime = runtime();
+    sql.run("CREATE TABLE t (a integer, b integer, v integer, PRIMARY KEY (a, b))");
+    sql.run("INSERT INTO t SELECT i / 1000, i % 1000, i % 7 FROM generate_series(0, 29999) s (i)");
+    let prepared = sql.session.prepare(
+        "SELECT count(*), count(DISTINCT v), min(b) FROM t WHERE a = $1 AND b < $2 AND b >= $2 - 20",
+    );
+    let prepared = prepared.unwrap();
+    let open = sql
+        .session
+        .prepare("SELECT b FROM t WHERE a = $1 AND b >= $2 - 20");
+    let open = open.unwrap();
+    let run = |a: i64, b: Parameter| {
+        let rows = runtime.block_on(prepared.rows(&sql.session, &[a.into(), b]));
+        rows.map(|rows| {
+            let row = rows[0].iter().map(|value| match value {
+                Some(Value::Int(value)) => *value,
+                _ => -1,
+            });
+            row.collect::<Vec<i128>>()
+        })
+    };
+    for _ in 0..3 {
+        assert_eq!(run(3, 500.into()).unwrap(), [20, 7, 480]);
+        assert_eq!(run(3, 5.into()).unwrap(), [5, 5, 0]);
+        assert_eq!(run(40, 5.into()).unwrap(), [0, 0, -1]);
+        assert_eq!(run(3, Parameter::Null).unwrap(), [0, 0, -1]);
+        let beyond = [3.into(), i64::from(i32::MIN).into()];
+        let failed = runtime.block_on(open.rows(&sql.session, &beyond));
+        assert_eq!(failed.unwrap_err().sqlstate, "22003");
+        sql.run(
+            "UPDATE t SET v = v + 7 WHERE a = 3 AND b % 2 = 0; UPDATE t SET v = v - 7 WHERE v > 6",
+        );
+    }
+}

@@ -101,41 +101,40 @@ impl KeyMap {
     /// NULL, newest first, until it returns true.
     ///
     /// A row that is changed often has a version here for each change since the last merge. A
-    /// reader of a unique key wants one of them, as a rule one of the last. The numbers are
-    /// copied in small parts, so that `visit` runs without the lock.
+    /// reader of a unique key wants one of them, as a rule the last. The numbers are copied in
+    /// small parts, the first of them the smallest, so that `visit` runs without the lock.
     pub fn visit_newest(&self, key: &[Stored<'_>], mut visit: impl FnMut(u64) -> bool) {
+        const FIRST: usize = 2;
         const PART: usize = 16;
-        let mut bytes = Vec::with_capacity(key.len() * 9 + NUMBER);
+        let mut low = Vec::with_capacity(key.len() * 9 + NUMBER);
         for (kind, value) in self.kinds.iter().zip(key) {
-            add(&mut bytes, *kind, Some(value));
+            add(&mut low, *kind, Some(value));
         }
-        let mut end = Bound::Included(u64::MAX);
+        let end = low.len();
+        low.extend_from_slice(&[0; NUMBER]);
+        let mut high = low.clone();
+        // No row has the greatest number.
+        high[end..].copy_from_slice(&[u8::MAX; NUMBER]);
+        let mut part = FIRST;
         loop {
             let mut numbers = [0; PART];
             let mut count = 0;
             {
-                let (mut low, mut high) = (bytes.clone(), bytes.clone());
-                low.extend_from_slice(&[0; NUMBER]);
-                let last = match end {
-                    Bound::Included(number) | Bound::Excluded(number) => number,
-                    Bound::Unbounded => u64::MAX,
-                };
-                high.extend_from_slice(&last.to_be_bytes());
-                let high = match end {
-                    Bound::Excluded(_) => Bound::Excluded(high.as_slice()),
-                    _ => Bound::Included(high.as_slice()),
-                };
+                let within = (
+                    Bound::Included(low.as_slice()),
+                    Bound::Excluded(high.as_slice()),
+                );
                 let entries = self.entries.read();
-                let range = entries.range::<[u8], _>((Bound::Included(low.as_slice()), high));
-                for entry in range.rev().take(PART) {
+                for entry in entries.range::<[u8], _>(within).rev().take(part) {
                     numbers[count] = number_of(entry);
                     count += 1;
                 }
             }
-            if numbers[..count].iter().any(|number| visit(*number)) || count < PART {
+            if numbers[..count].iter().any(|number| visit(*number)) || count < part {
                 return;
             }
-            end = Bound::Excluded(numbers[count - 1]);
+            high[end..].copy_from_slice(&numbers[count - 1].to_be_bytes());
+            part = PART;
         }
     }
 
