@@ -29,19 +29,22 @@ use crate::lower::Handle;
 use crate::relations::Relations;
 use crate::scan::StoredTable;
 
-/// The digits of the columns of a query.
-pub(crate) struct Digits {
-    /// Whether each column is NUMERIC without declared digits.
-    pub(crate) undeclared: Vec<bool>,
-    /// Whether the query reads relations.
-    pub(crate) reads_relations: bool,
+/// The digits of a column of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// It is no NUMERIC, or its digits are declared.
+    Declared,
+    /// It has the digits of columns of relations that it is computed of.
+    OfColumns,
+    /// It has those of constants, which tell nothing of other values.
+    OfConstants,
 }
 
 /// The digits of the columns of a query.
 ///
 /// # Errors
 /// Whatever is wrong with the query.
-pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Digits> {
+pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Vec<Digits>> {
     let Ast::Query(query) = ast else {
         return Err(Error::internal("only queries have columns"));
     };
@@ -52,14 +55,16 @@ pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Digits> 
         let mut known = Known::default();
         known.of_plan(&bound.plan);
         let columns = bound.plan.columns();
-        let undeclared = columns.iter().map(|column| {
-            let has_digits = matches!(column.ty, Type::Numeric(Some(_)));
-            has_digits && !known.is_declared(column.id)
+        let digits = columns.iter().map(|column| match column.ty {
+            Type::Numeric(Some(_)) if !known.is_declared(column.id) => {
+                match known.reads_relations && !known.is_constant(column.id, DEPTH) {
+                    true => Digits::OfColumns,
+                    false => Digits::OfConstants,
+                }
+            }
+            _ => Digits::Declared,
         });
-        Ok(Digits {
-            undeclared: undeclared.collect(),
-            reads_relations: known.reads_relations,
-        })
+        Ok(digits.collect())
     })
 }
 
@@ -150,6 +155,21 @@ impl<'p> Known<'p> {
 
     fn is_declared(&self, column: ColumnId) -> bool {
         self.declares(column, false, DEPTH)
+    }
+
+    /// Whether a column is computed without reading one of a relation.
+    fn is_constant(&self, column: ColumnId, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        let is_constant = |column: ColumnId| self.is_constant(column, depth);
+        match self.columns.get(&column) {
+            Some(Source::Computed(expr)) => {
+                !expr.has_subquery() && expr.reads().into_iter().all(is_constant)
+            }
+            Some(Source::Of(columns)) => columns.iter().copied().all(is_constant),
+            Some(Source::Stored(_)) | None => false,
+        }
     }
 
     /// Whether the digits of a column are declared; `common` if casts may be to a common type.

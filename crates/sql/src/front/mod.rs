@@ -42,7 +42,7 @@ pub(crate) use declared::{
     type_to_store,
 };
 
-pub(crate) use digits::digits_of;
+pub(crate) use digits::{Digits, digits_of};
 pub(crate) use evaluation::{
     Expressions, columns_in, columns_of, columns_of_rows, condition_of, has_query, parse_expr,
     with_value,

@@ -20,11 +20,11 @@ use super::partition::Divided;
 use super::partition_key::{check_keys, indexes_of_partition};
 use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front;
+use crate::front::{self, Digits};
 use crate::ingest::{self, Checks, Target};
 use crate::names::{Name, fold, schema_name, shown_schema, table_name};
 use crate::outcome::Outcome;
-use crate::types::{column_type_of, column_type_of_type, declared_of_type};
+use crate::types::{DECIMAL_DIGITS, column_type_of, column_type_of_type, declared_of_type};
 use crate::workload::Watching;
 
 impl Run<'_> {
@@ -146,18 +146,20 @@ impl Run<'_> {
         if schema.columns.is_empty() {
             let has_digits = |ty: &Type| matches!(ty, Type::Numeric(Some(_)));
             let digits = match plan.types.iter().any(has_digits) {
-                true => Some(front::digits_of(&relations, &ast)?),
-                false => None,
+                true => front::digits_of(&relations, &ast)?,
+                false => Vec::new(),
             };
             for (number, field) in plan.plan.schema().fields().iter().enumerate() {
                 let ty = plan.types.get(number);
-                let digits = digits.as_ref();
-                let digits = digits.filter(|digits| digits.undeclared.get(number) == Some(&true));
+                let digits = digits.get(number).copied().unwrap_or(Digits::Declared);
                 let (kind, modifier) = match (ty, digits) {
-                    // A few rows of constants are no measure of the numbers that will follow.
-                    (_, Some(digits)) if !digits.reads_relations => (ColumnType::Numeric, None),
-                    (Some(ty), Some(_)) => (column_type_of_type(ty)?, Some(Modifier::AnyDigits)),
-                    (Some(ty), None) => (column_type_of_type(ty)?, declared_of_type(ty)),
+                    (_, Digits::OfConstants) => (ColumnType::Numeric, None),
+                    (Some(ty), Digits::OfColumns) => {
+                        (roomy(column_type_of_type(ty)?), Some(Modifier::AnyDigits))
+                    }
+                    (Some(ty), Digits::Declared) => {
+                        (column_type_of_type(ty)?, declared_of_type(ty))
+                    }
                     (None, _) => (column_type_of(field.data_type())?, None),
                 };
                 schema.columns.push(Column {
@@ -444,5 +446,17 @@ pub(crate) fn column_ident(name: &ObjectName) -> Result<String> {
             .map(fold)
             .ok_or_else(|| Error::new("42601", format!("\"{name}\" is no column name"))),
         _ => Err(Error::new("42601", format!("\"{name}\" is no column name"))),
+    }
+}
+
+/// A DECIMAL with as many digits before the point as its values have room for.
+fn roomy(kind: ColumnType) -> ColumnType {
+    match kind {
+        ColumnType::Decimal { precision, scale } => ColumnType::Decimal {
+            // Numbers of eight bytes have 18 digits.
+            precision: if precision <= 18 { 18 } else { DECIMAL_DIGITS },
+            scale,
+        },
+        other => other,
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn held_exactly(
     held.filter(|held| held.unsigned_abs() < most).ok_or_else(|| {
         let before = u32::from(precision).saturating_sub(digits);
         let message = format!(
-            "column \"{column}\" holds numbers of {before} digits before the point and {digits} \
-             behind it, as the query gave that created it: {number} has others"
+            "{number} does not fit into column \"{column}\", which holds {before} digits before the \
+             point and {digits} behind it, as the query gave that created it"
         );
         let hint =
             format!("ALTER TABLE … ALTER COLUMN \"{column}\" TYPE NUMERIC lets it hold all numbers");

@@ -378,6 +378,17 @@ fn numbers_of_a_query_have_no_digits_declared() {
         "one numeric(8,2)",
     ];
     assert_eq!(types("sums"), expected);
+    sql.run("INSERT INTO sums (product) VALUES (12345678901.25)");
+    assert_eq!(sql.one("SELECT max(product) FROM sums"), "12345678901.2500");
+    // A constant tells nothing of other values.
+    sql.run(
+        "CREATE TABLE rated AS SELECT shop, r.rate, 2.5 AS flat FROM sales, (SELECT 1.5 AS rate) r",
+    );
+    sql.run("INSERT INTO rated VALUES (3, 12.345, 1000.125)");
+    assert_eq!(
+        sql.one("SELECT rate, flat FROM rated WHERE shop = 3"),
+        "12.345|1000.125"
+    );
     let precision = "SELECT numeric_precision IS NULL FROM information_schema.columns \
                      WHERE table_name = 'sums' AND column_name = 'total'";
     assert_eq!(sql.one(precision), "true");
@@ -443,7 +454,7 @@ fn numbers_with_more_digits_than_a_query_gave_are_refused() {
         assert!(
             error
                 .message
-                .starts_with("column \"total\" holds numbers of 36 digits"),
+                .contains("does not fit into column \"total\", which holds 36 digits"),
             "{error}"
         );
     }
