@@ -13,6 +13,7 @@
 //! In branches of CASE and sides of UNION a cast may come from the common type, so that no cast
 //! counts there.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use datafusion::arrow::array::{ArrayRef, AsArray};
@@ -73,6 +74,9 @@ pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Vec<Digi
 struct Known<'p> {
     columns: HashMap<ColumnId, Source<'p>>,
     reads_relations: bool,
+    /// What is known of columns: others may read them many times.
+    constant: RefCell<HashMap<ColumnId, bool>>,
+    declared: RefCell<HashMap<(ColumnId, bool), bool>>,
 }
 
 enum Source<'p> {
@@ -81,6 +85,8 @@ enum Source<'p> {
     Computed(&'p Expr),
     /// One of these, all of the same type.
     Of(Vec<ColumnId>),
+    /// Values that stand in the statement.
+    Constants,
 }
 
 impl<'p> Known<'p> {
@@ -144,6 +150,11 @@ impl<'p> Known<'p> {
                     }
                 }
             }
+            Plan::Values { columns, .. } => {
+                for column in columns {
+                    self.columns.insert(column.id, Source::Constants);
+                }
+            }
             Plan::CteScan { columns, .. } => {
                 for (column, of) in columns {
                     self.columns.insert(column.id, Source::Of(vec![*of]));
@@ -162,14 +173,20 @@ impl<'p> Known<'p> {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
+        if let Some(known) = self.constant.borrow().get(&column) {
+            return *known;
+        }
         let is_constant = |column: ColumnId| self.is_constant(column, depth);
-        match self.columns.get(&column) {
+        let found = match self.columns.get(&column) {
             Some(Source::Computed(expr)) => {
                 !expr.has_subquery() && expr.reads().into_iter().all(is_constant)
             }
             Some(Source::Of(columns)) => columns.iter().copied().all(is_constant),
+            Some(Source::Constants) => true,
             Some(Source::Stored(_)) | None => false,
-        }
+        };
+        self.constant.borrow_mut().insert(column, found);
+        found
     }
 
     /// Whether the digits of a column are declared; `common` if casts may be to a common type.
@@ -177,7 +194,10 @@ impl<'p> Known<'p> {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
-        match self.columns.get(&column) {
+        if let Some(known) = self.declared.borrow().get(&(column, common)) {
+            return *known;
+        }
+        let found = match self.columns.get(&column) {
             Some(Source::Stored(declared)) => *declared,
             Some(Source::Computed(expr)) => self.declares_value(expr, common, depth),
             Some(Source::Of(columns)) => {
@@ -185,8 +205,10 @@ impl<'p> Known<'p> {
                 let mut each = columns.iter();
                 each.all(|column| self.declares(*column, common, depth))
             }
-            None => false,
-        }
+            Some(Source::Constants) | None => false,
+        };
+        self.declared.borrow_mut().insert((column, common), found);
+        found
     }
 
     fn declares_value(&self, expr: &Expr, common: bool, depth: usize) -> bool {
@@ -237,7 +259,7 @@ fn has_room(value: &ArrayRef, ty: &Type) -> bool {
     })
 }
 
-/// Most steps from a column to what declares it.
+/// Most steps from a column to what its digits come from.
 const DEPTH: usize = 200;
 
 /// The plans of the sub-queries of an expression.

@@ -389,6 +389,15 @@ fn numbers_of_a_query_have_no_digits_declared() {
         sql.one("SELECT rate, flat FROM rated WHERE shop = 3"),
         "12.345|1000.125"
     );
+    // Columns that others read twice at each of many levels are looked at once.
+    let mut query = "SELECT price AS a, part AS b FROM sales".to_owned();
+    for _ in 0..40 {
+        query = format!(
+            "SELECT CASE WHEN a > 1 THEN b ELSE a END AS a, coalesce(a, b) AS b FROM ({query}) q"
+        );
+    }
+    sql.run(&format!("CREATE TABLE deep AS {query}"));
+    assert_eq!(types("deep"), ["a numeric(8,2)", "b numeric(8,2)"]);
     let precision = "SELECT numeric_precision IS NULL FROM information_schema.columns \
                      WHERE table_name = 'sums' AND column_name = 'total'";
     assert_eq!(sql.one(precision), "true");
