@@ -25,8 +25,8 @@ use freestone_frontend::plan::{
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    ColumnType, CompareOp, Foremost, IndexKind, KeyLookUp, Predicate, Table, TableId, TableSchema,
-    Value,
+    ColumnType, CompareOp, Foremost, IndexKind, KeyLookUp, Predicate, Snapshot, Table, TableId,
+    TableSchema, Value,
 };
 
 use super::cells::whole;
@@ -46,7 +46,9 @@ pub(super) struct Access {
     /// The address of the relation in the plan, by which its scan is told from others.
     pub(super) relation: usize,
     /// Its number: a plan that is kept serves later versions of the table with the same columns.
-    pub(super) table: TableId,
+    table: TableId,
+    /// Its schema and name, by which it is found sooner.
+    name: (String, String),
     pub(super) by: By,
     /// The columns of the plan, and whether each is the row's id.
     pub(super) read: Vec<(Read, bool)>,
@@ -136,6 +138,14 @@ impl Source {
 }
 
 impl Access {
+    /// The table as a snapshot has it.
+    pub(super) fn table_in<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Table>> {
+        let (schema, name) = &self.name;
+        let named = snapshot.table(schema, name);
+        let named = named.filter(|table| table.id == self.table);
+        named.or_else(|| snapshot.table_by_id(self.table))
+    }
+
     /// Whether rows of another access give its keys.
     pub(super) fn is_after_another(&self) -> bool {
         self.after.is_some()
@@ -491,6 +501,7 @@ impl<'p> Walk<'p> {
             is_exact,
             relation: std::ptr::from_ref(relation).addr(),
             table: table.id,
+            name: (relation.schema.clone(), relation.name.clone()),
             by,
             read,
             columns: positions,

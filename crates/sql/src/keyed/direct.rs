@@ -164,7 +164,7 @@ impl Direct {
         snapshot: &Snapshot,
         parameters: &[ArrayRef],
     ) -> Result<Option<Vec<(RowId, Row)>>> {
-        let Some(table) = snapshot.table_by_id(access.table) else {
+        let Some(table) = access.table_in(snapshot) else {
             return Ok(None);
         };
         let keys = access.values(parameters, &[]);

@@ -226,7 +226,7 @@ fn looked_up(
     parameters: &[ArrayRef],
     left: &mut usize,
 ) -> Result<Option<RecordBatch>> {
-    let Some(table) = snapshot.table_by_id(access.table) else {
+    let Some(table) = access.table_in(snapshot) else {
         return Ok(None);
     };
     let view = snapshot.read_view(table.id);
