@@ -175,6 +175,15 @@ impl Expr {
         self
     }
 
+    /// The value as one of another type, if values of both are held in the same way; else as it is.
+    #[must_use]
+    pub fn read_as(self, to: &Type) -> Expr {
+        match self.ty.base() != to.base() && self.ty.arrow() == to.arrow() {
+            true => self.relabelled(to),
+            false => self,
+        }
+    }
+
     /// The negation.
     #[must_use]
     #[allow(clippy::should_implement_trait)]

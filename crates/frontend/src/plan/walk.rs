@@ -159,12 +159,7 @@ impl Expr {
             ExprKind::Column(id) => {
                 if let Some(other) = with(*id) {
                     // A column that is read as another type is that where it is replaced, too.
-                    let is_relabelled =
-                        other.ty.base() != expr.ty.base() && other.ty.arrow() == expr.ty.arrow();
-                    *expr = match is_relabelled {
-                        true => other.relabelled(&expr.ty),
-                        false => other,
-                    };
+                    *expr = other.read_as(&expr.ty);
                 }
             }
             ExprKind::Subquery(subquery) => subquery.plan.replace(with),

@@ -74,7 +74,7 @@ pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Vec<Digi
 struct Known<'p> {
     columns: HashMap<ColumnId, Source<'p>>,
     reads_relations: bool,
-    /// What is known of columns: others may read them many times.
+    /// Answers for columns, which others may read many times.
     constant: RefCell<HashMap<ColumnId, bool>>,
     declared: RefCell<HashMap<(ColumnId, bool), bool>>,
 }

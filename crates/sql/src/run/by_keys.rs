@@ -46,7 +46,7 @@ pub(crate) async fn bound_by_keys(session: &Session, ast: &Ast) -> Option<KeyQue
 /// decide which rows they are, or more has to be looked at: then nothing has changed.
 ///
 /// # Errors
-/// Those of the statement.
+/// Errors of the statement, such as a key that is there already.
 pub(super) fn changed_rows(
     transaction: &mut Transaction,
     keys: &KnownKeys<'_>,

@@ -356,21 +356,21 @@ pub(crate) async fn insert_at_once(
 ) -> Result<Option<Outcome>> {
     let moment = rows.is_dated().then(|| session.moment());
     let moment = moment.as_ref();
-    let work = |transaction: &mut Transaction| {
+    let change = |transaction: &mut Transaction| {
         if !rows.is_allowed(session, transaction.catalog()) {
             return Ok(None);
         }
         let count = rows.insert(transaction, parameters, moment)?;
         Ok(count.map(inserted))
     };
-    at_once(session, &work).await
+    at_once(session, &change).await
 }
 
 /// Changes the rows with some keys; `None` if the statement has to be run in the usual way, and
 /// nothing has changed then.
 ///
 /// # Errors
-/// Those of the statement.
+/// Errors of the statement, such as a key that is there already.
 pub(super) async fn change_at_once(
     session: &Session,
     keys: &KnownKeys<'_>,
@@ -383,7 +383,7 @@ pub(super) async fn change_at_once(
     if !session.in_transaction() {
         session.end_settings(true);
     }
-    let work = |transaction: &mut Transaction| {
+    let change = |transaction: &mut Transaction| {
         let catalog = Arc::clone(transaction.catalog());
         let identity = session.identity();
         // The usual way says why.
@@ -392,7 +392,7 @@ pub(super) async fn change_at_once(
         }
         changed_rows(transaction, keys, ast)
     };
-    at_once(session, &work).await
+    at_once(session, &change).await
 }
 
 /// The outcome of an INSERT of some rows.

@@ -338,7 +338,7 @@ impl Unnesting {
                         && needed.iter().all(|guard| guards.contains(guard))
                 });
                 if let Some((value, _)) = first {
-                    *expr = value.clone().relabelled(&expr.ty);
+                    *expr = value.clone().read_as(&expr.ty);
                 } else if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
                     self.values.insert(id, (value.clone(), guards.clone()));
                     *expr = value;
