@@ -59,11 +59,15 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         let name = rule.name();
         let several = parts.as_ref().is_none_or(|parts| parts.aggregates > 1);
         let concerns = parts.as_ref().is_none_or(|parts| parts.concern(name));
+        let by = |asked: Asked| -> Option<Arc<Rule>> {
+            let rule = Arc::clone(rule);
+            Some(Arc::new(Guarded { rule, asked }))
+        };
         match name {
             _ if LEFT_OUT.contains(&name) || !concerns => None,
-            "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
-            "common_sub_expression_eliminate" => Some(Arc::new(Repeated(Arc::clone(rule))) as _),
-            "optimize_projections" if several => Some(Arc::new(Projections(Arc::clone(rule))) as _),
+            "push_down_filter" => by(filters),
+            "common_sub_expression_eliminate" => by(repeated),
+            "optimize_projections" if several => by(projections),
             _ => Some(Arc::clone(rule)),
         }
     };
@@ -72,17 +76,25 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
     super::constants::called(pruned(plan)?)
 }
 
-/// DataFusion's `push_down_filter`, kept from what it does wrong.
-#[derive(Debug)]
-struct Filters(Arc<dyn OptimizerRule + Send + Sync>);
+/// The way in which a rule of DataFusion is asked.
+type Asked = fn(&Rule, LogicalPlan, &dyn OptimizerConfig) -> DfResult<Transformed<LogicalPlan>>;
 
-impl OptimizerRule for Filters {
+type Rule = dyn OptimizerRule + Send + Sync;
+
+/// A rule of DataFusion that is kept from what it does wrong.
+#[derive(Debug)]
+struct Guarded {
+    rule: Arc<Rule>,
+    asked: Asked,
+}
+
+impl OptimizerRule for Guarded {
     fn name(&self) -> &str {
-        self.0.name()
+        self.rule.name()
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
+        self.rule.apply_order()
     }
 
     fn supports_rewrite(&self) -> bool {
@@ -94,42 +106,42 @@ impl OptimizerRule for Filters {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> DfResult<Transformed<LogicalPlan>> {
-        if let LogicalPlan::Filter(filter) = &plan
-            && (ends_in_one_row(&filter.input) || filter.predicate.is_volatile())
-        {
-            return Ok(Transformed::no(plan));
-        }
-        self.0.rewrite(plan, config)
+        (self.asked)(self.rule.as_ref(), plan, config)
     }
 }
 
-/// DataFusion's `common_sub_expression_eliminate`, for plans where a function's name says which one
-/// it is.
-#[derive(Debug)]
-struct Repeated(Arc<dyn OptimizerRule + Send + Sync>);
-
-impl OptimizerRule for Repeated {
-    fn name(&self) -> &str {
-        self.0.name()
+/// `push_down_filter`, but for conditions that have to stay where they are.
+fn filters(
+    rule: &Rule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> DfResult<Transformed<LogicalPlan>> {
+    if let LogicalPlan::Filter(filter) = &plan
+        && (ends_in_one_row(&filter.input) || filter.predicate.is_volatile())
+    {
+        return Ok(Transformed::no(plan));
     }
+    rule.rewrite(plan, config)
+}
 
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
+/// `optimize_projections`, which is told of no columns that determine others.
+fn projections(
+    rule: &Rule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> DfResult<Transformed<LogicalPlan>> {
+    rule.rewrite(independent(plan)?, config)
+}
 
-    fn supports_rewrite(&self) -> bool {
-        true
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> DfResult<Transformed<LogicalPlan>> {
-        match names_tell_functions_apart(&plan)? {
-            true => self.0.rewrite(plan, config),
-            false => Ok(Transformed::no(plan)),
-        }
+/// `common_sub_expression_eliminate`, for plans where a function's name says which one it is.
+fn repeated(
+    rule: &Rule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> DfResult<Transformed<LogicalPlan>> {
+    match names_tell_functions_apart(&plan)? {
+        true => rule.rewrite(plan, config),
+        false => Ok(Transformed::no(plan)),
     }
 }
 
@@ -155,32 +167,6 @@ fn names_tell_functions_apart(plan: &LogicalPlan) -> DfResult<bool> {
         })
     })?;
     Ok(apart)
-}
-
-/// DataFusion's `optimize_projections`, which is told of no columns that determine others.
-#[derive(Debug)]
-struct Projections(Arc<dyn OptimizerRule + Send + Sync>);
-
-impl OptimizerRule for Projections {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn supports_rewrite(&self) -> bool {
-        true
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> DfResult<Transformed<LogicalPlan>> {
-        self.0.rewrite(independent(plan)?, config)
-    }
 }
 
 /// A plan that tells of no columns that determine others.
