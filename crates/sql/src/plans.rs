@@ -25,6 +25,7 @@ use parking_lot::Mutex;
 
 use crate::barrier::under;
 use crate::engine::PipelineNode;
+use crate::lower::is_lasting_operator;
 use crate::scan::StoredTable;
 use crate::values::Styles;
 use crate::workload::Foreseen;
@@ -223,7 +224,7 @@ pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
                     tables.extend(read.map(|read| PlannedTable::of(&read.table)));
                     true
                 }
-                None => under(node).is_some(),
+                None => under(node).is_some() || is_lasting_operator(node),
             },
             _ => true,
         };
@@ -298,7 +299,8 @@ mod tests {
         let database = Database::in_memory();
         let session = database.session();
         let table = "CREATE TABLE t AS SELECT value AS k, value % 7 AS g, 'x' || value AS s, \
-                     date '2024-01-01' + value::int % 100 AS d, value * 0.01 AS n \
+                     date '2024-01-01' + value::int % 100 AS d, \
+                     (value * 0.01)::numeric(12, 2) AS n, value * 0.01 AS m \
                      FROM generate_series(1, 1000) AS g(value)";
         run(&session, table);
         run(&session, "VACUUM t");
@@ -315,6 +317,9 @@ mod tests {
             "WITH r AS (SELECT g, sum(n) AS total FROM t GROUP BY g) \
              SELECT g FROM r WHERE total = (SELECT max(total) FROM r)",
             "SELECT substring(s FROM 1 FOR 2), count(DISTINCT k) FROM t GROUP BY 1",
+            "SELECT g, sum(m), max(m) FROM t GROUP BY g",
+            "SELECT g, m, avg(m) OVER (PARTITION BY g) FROM t",
+            "SELECT DISTINCT ON (g) g, m FROM t ORDER BY g, m",
         ] {
             run(&session, sql);
             assert!(knows(&session, sql), "{sql}");

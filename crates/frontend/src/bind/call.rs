@@ -563,9 +563,11 @@ impl Binder<'_> {
             _ => self.known_expr(left)?,
         };
         let ty = left.ty.clone();
+        // The digits are those of the left value.
+        let null = self.with_digits_marked(Expr::null(ty.clone()));
         Ok(Expr::new(
             ExprKind::Case {
-                branches: vec![(equal, Expr::null(ty.clone()))],
+                branches: vec![(equal, null)],
                 otherwise: Some(Box::new(left)),
             },
             ty,

@@ -14,9 +14,11 @@ use super::operator::symbol;
 use super::scope::{Clause, Named, Scope};
 use super::subquery::is_large;
 use super::{
-    Binder, Coercion, at, fold, many_digits, parts, place, refuse, written_fields, written_type,
+    Binder, Coercion, DECLARED_DIGITS, at, fold, many_digits, parts, place, refuse, written_fields,
+    written_type,
 };
 use crate::error::{Error, Position, Result};
+use crate::functions::relabelling;
 use crate::plan::{Expr, ExprKind};
 use crate::syntax::marks::{
     ALL, ANY, ASSIGN, COLUMNS_OF, PREFIX, SPREAD, USING, WHOLE_ROW, marked, marked_call,
@@ -845,12 +847,30 @@ impl Binder<'_> {
             _ => self.bind_expr(inner)?,
         };
         match kind {
-            CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
+            CastKind::Cast | CastKind::DoubleColon => {
+                let value = self.coerce(value, &to, Coercion::Explicit)?;
+                Ok(self.with_digits_marked(value))
+            }
             CastKind::TryCast | CastKind::SafeCast if self.has_domains(&to)? => {
                 Err(Error::unsupported("TRY_CAST to a domain is not supported"))
             }
-            CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
+            CastKind::TryCast | CastKind::SafeCast => {
+                let value = self.try_cast(value, &to)?;
+                Ok(self.with_digits_marked(value))
+            }
         }
+    }
+
+    /// See [`Binder::marking_digits`].
+    pub(super) fn with_digits_marked(&mut self, value: Expr) -> Expr {
+        if !self.marks_digits || !matches!(value.ty, Type::Numeric(Some(_))) {
+            return value;
+        }
+        let ty = value.ty.clone();
+        let key = (DECLARED_DIGITS.to_owned(), vec![ty.clone()]);
+        let made = || Arc::new(relabelling(DECLARED_DIGITS, &ty, &ty));
+        let function = Arc::clone(self.shared.entry(key).or_insert_with(made));
+        Expr::call(function, vec![value], ty)
     }
 
     /// A cast to an INTERVAL of some fields or digits, for which its type has no place: literals
@@ -917,8 +937,10 @@ impl Binder<'_> {
         }
         let to = written_type(ty, self.catalog)?;
         let literal = self.literal(value)?;
-        self.coerce(literal, &to, Coercion::Explicit)
-            .map_err(|error| error.at(at(value.span)))
+        let read = self
+            .coerce(literal, &to, Coercion::Explicit)
+            .map_err(|error| error.at(at(value.span)))?;
+        Ok(self.with_digits_marked(read))
     }
 
     fn in_list(&mut self, expr: &Ast, list: &[Ast], negated: bool) -> Result<Expr> {

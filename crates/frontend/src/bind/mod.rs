@@ -335,6 +335,8 @@ pub struct Binder<'a> {
     forbidden: HashMap<ColumnId, Error>,
     /// See [`Markers`].
     markers: Cell<Markers>,
+    /// See [`Binder::marking_digits`].
+    marks_digits: bool,
 }
 
 /// Columns that tell whether an outer join has a row of a relation. Whole rows of relations
@@ -356,6 +358,9 @@ const PLACES: [&str; 2] = ["tableoid", "ctid"];
 fn names_a_place(error: &Error) -> bool {
     error.sqlstate == "42703" && PLACES.iter().any(|name| error.message.contains(name))
 }
+
+/// The function of [`Binder::marking_digits`].
+pub const DECLARED_DIGITS: &str = "declared digits";
 
 /// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
 /// value twice.
@@ -390,7 +395,17 @@ impl<'a> Binder<'a> {
             calls: 0,
             unused: Vec::new(),
             markers: Cell::new(Markers::None),
+            marks_digits: false,
         }
+    }
+
+    /// Puts a call of [`DECLARED_DIGITS`] around each value that a cast which is written gives
+    /// digits of NUMERIC, so that the plan tells them from digits that a value happens to have.
+    /// Such plans are not run.
+    #[must_use]
+    pub fn marking_digits(mut self) -> Self {
+        self.marks_digits = true;
+        self
     }
 
     /// Sets the types of the first parameters, as a client gave them.
@@ -417,6 +432,7 @@ impl<'a> Binder<'a> {
         let mut again = Self::new(self.catalog, self.session);
         again.parameters.clone_from(&self.parameters);
         again.markers.set(Markers::Made);
+        again.marks_digits = self.marks_digits;
         let catalog = self.catalog;
         let bound = self.bound_into(query, targets);
         if let Err(error) = &bound

@@ -306,13 +306,13 @@ pub fn text_of(call: &Call<'_>, ty: &Type, array: &ArrayRef) -> Result<ArrayRef>
     }
 }
 
-/// A cast that leaves values as they are.
-pub(crate) fn relabelling(from: &Type, to: &Type) -> Arc<Scalar> {
+/// A function that leaves values as they are.
+pub(crate) fn relabelling(name: &'static str, from: &Type, to: &Type) -> Scalar {
     let kernel: Kernel = Arc::new(|call, columns| {
         let only = first(columns)?;
         Ok(repeated(only.array.clone(), call.rows))
     });
-    Arc::new(scalar("cast", &[from.base()], to.clone(), kernel))
+    scalar(name, &[from.base()], to.clone(), kernel)
 }
 
 /// The cast between an enumeration and a type of texts; enumerations are not in the catalogue,

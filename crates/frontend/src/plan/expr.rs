@@ -169,7 +169,8 @@ impl Expr {
         // A call reads the modifiers of its result type, such as the length of a VARCHAR.
         let has_modifiers = matches!(self.kind, ExprKind::Call { .. }) && self.ty != self.ty.base();
         if has_modifiers && self.ty != *to {
-            return Expr::call(relabelling(&self.ty, to), vec![self], to.clone());
+            let function = Arc::new(relabelling("cast", &self.ty, to));
+            return Expr::call(function, vec![self], to.clone());
         }
         self.ty = to.clone();
         self

@@ -2,24 +2,20 @@
 //!
 //! A number that is computed has as many digits as it takes; only a column or a cast says how many
 //! there are to be. Types here always tell the digits that values are held with, so that the
-//! difference has to be looked for in the plan:
+//! difference has to be looked for in the plan, where the binder marks values of casts that are
+//! written:
 //!
 //! ```text
 //! SELECT price, price * 2, price::NUMERIC(6,1), 1.5 FROM sales    -- price is NUMERIC(12,2)
 //!
 //! declared: price and the cast; not declared: the product and the literal
 //! ```
-//!
-//! In branches of CASE and sides of UNION a cast may come from the common type, so that no cast
-//! counts there.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use datafusion::arrow::array::{ArrayRef, AsArray};
-use datafusion::arrow::datatypes::Decimal128Type;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_frontend::bind::Binder;
+use freestone_frontend::bind::{Binder, DECLARED_DIGITS};
 use freestone_frontend::plan::{ColumnId, CteBody, Expr, ExprKind, Plan, Relation, SetItem};
 use freestone_frontend::types::Type;
 use freestone_storage::Modifier;
@@ -52,7 +48,9 @@ pub(crate) fn digits_of(relations: &Relations<'_>, ast: &Ast) -> Result<Vec<Digi
     with_room(relations, || {
         let session = session_of(relations);
         let names = Names::new(relations);
-        let bound = Binder::new(&names, &session).query_into(query, &[])?;
+        let bound = Binder::new(&names, &session)
+            .marking_digits()
+            .query_into(query, &[])?;
         let mut known = Known::default();
         known.of_plan(&bound.plan);
         let columns = bound.plan.columns();
@@ -76,7 +74,7 @@ struct Known<'p> {
     reads_relations: bool,
     /// Answers for columns, which others may read many times.
     constant: RefCell<HashMap<ColumnId, bool>>,
-    declared: RefCell<HashMap<(ColumnId, bool), bool>>,
+    declared: RefCell<HashMap<ColumnId, bool>>,
 }
 
 enum Source<'p> {
@@ -165,7 +163,7 @@ impl<'p> Known<'p> {
     }
 
     fn is_declared(&self, column: ColumnId) -> bool {
-        self.declares(column, false, DEPTH)
+        self.declares(column, DEPTH)
     }
 
     /// Whether a column is computed without reading one of a relation.
@@ -189,74 +187,50 @@ impl<'p> Known<'p> {
         found
     }
 
-    /// Whether the digits of a column are declared; `common` if casts may be to a common type.
-    fn declares(&self, column: ColumnId, common: bool, depth: usize) -> bool {
+    /// Whether the digits of a column are declared.
+    fn declares(&self, column: ColumnId, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
-        if let Some(known) = self.declared.borrow().get(&(column, common)) {
+        if let Some(known) = self.declared.borrow().get(&column) {
             return *known;
         }
         let found = match self.columns.get(&column) {
             Some(Source::Stored(declared)) => *declared,
-            Some(Source::Computed(expr)) => self.declares_value(expr, common, depth),
+            Some(Source::Computed(expr)) => self.declares_value(expr, depth),
             Some(Source::Of(columns)) => {
-                let common = common || columns.len() > 1;
                 let mut each = columns.iter();
-                each.all(|column| self.declares(*column, common, depth))
+                each.all(|column| self.declares(*column, depth))
             }
             Some(Source::Constants) | None => false,
         };
-        self.declared.borrow_mut().insert((column, common), found);
+        self.declared.borrow_mut().insert(column, found);
         found
     }
 
-    fn declares_value(&self, expr: &Expr, common: bool, depth: usize) -> bool {
+    fn declares_value(&self, expr: &Expr, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
-        let each = |values: &mut dyn Iterator<Item = &Expr>| {
-            let mut values = values.filter(|value| !value.is_literal_null());
-            values.all(|value| self.declares_value(value, true, depth))
-        };
+        let declares = |value: &Expr| self.declares_value(value, depth);
         match &expr.kind {
-            ExprKind::Column(column) => self.declares(*column, common, depth),
-            // A cast of a literal is a literal.
-            ExprKind::Literal(value) => !common && has_room(value, &expr.ty),
-            ExprKind::Call { function, .. } => function.name == "cast" && !common,
+            ExprKind::Column(column) => self.declares(*column, depth),
+            ExprKind::Call { function, .. } => function.name == DECLARED_DIGITS,
             ExprKind::Case {
                 branches,
                 otherwise,
             } => {
-                let values = branches.iter().map(|(_, value)| value);
-                each(&mut values.chain(otherwise.as_deref()))
+                otherwise.as_deref().is_some_and(declares)
+                    && branches.iter().all(|(_, value)| declares(value))
             }
-            ExprKind::Coalesce(values) => each(&mut values.iter()),
+            ExprKind::Coalesce(values) => values.iter().all(declares),
             ExprKind::Subquery(query) => match query.plan.columns().as_slice() {
-                [only] => self.declares(only.id, common, depth),
+                [only] => self.declares(only.id, depth),
                 _ => false,
             },
             _ => false,
         }
     }
-}
-
-/// Whether a literal's type has more digits than the value takes, or there is no value: then a cast
-/// has said how many. One with just as many is not told from a literal without a cast.
-fn has_room(value: &ArrayRef, ty: &Type) -> bool {
-    let (Type::Numeric(Some(digits)), Some(held)) =
-        (ty, value.as_primitive_opt::<Decimal128Type>())
-    else {
-        return false;
-    };
-    let value = held.iter().next().flatten();
-    value.is_none_or(|value| {
-        let needed = value
-            .unsigned_abs()
-            .checked_ilog10()
-            .map_or(1, |log| log + 1);
-        u32::from(digits.precision) > needed.max(digits.scale.into())
-    })
 }
 
 /// Most steps from a column to what its digits come from.

@@ -67,6 +67,12 @@ pub(super) trait Operator: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Whether all that it reads are its inputs' rows, so that it gives the same whenever it runs
+    /// on the same rows.
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
     /// The order in which it wants the rows of an input.
     fn order(&self, _input: usize) -> Vec<Key> {
         Vec::new()
@@ -199,6 +205,15 @@ pub(crate) fn bulk_window(plan: &LogicalPlan) -> Option<(&Windowing, &LogicalPla
     };
     let node = extension.node.as_any().downcast_ref::<Node>()?;
     node.operator.windowing().zip(node.inputs.first())
+}
+
+/// Whether a node is an operator that gives the same whenever it runs on the same rows.
+pub(crate) fn is_lasting_operator(plan: &LogicalPlan) -> bool {
+    let LogicalPlan::Extension(extension) = plan else {
+        return false;
+    };
+    let node = extension.node.as_any().downcast_ref::<Node>();
+    node.is_some_and(|node| node.operator.is_lasting())
 }
 
 impl fmt::Debug for Node {

@@ -398,6 +398,28 @@ fn numbers_of_a_query_have_no_digits_declared() {
     }
     sql.run(&format!("CREATE TABLE deep AS {query}"));
     assert_eq!(types("deep"), ["a numeric(8,2)", "b numeric(8,2)"]);
+    // Only a cast declares digits, also if the value has as many.
+    sql.run(
+        "CREATE TABLE casts AS SELECT (shop * 0.01)::numeric(12,2) AS computed, \
+         12.34::numeric(4,2) AS literal, numeric(4,2) '12.34' AS read, \
+         12.345::numeric(6,3) + 0 AS added, CASE WHEN shop = 1 THEN price END AS without, \
+         CASE WHEN shop = 1 THEN price ELSE NULL END AS null_too, \
+         CASE WHEN shop = 1 THEN price ELSE NULL::numeric(8,2) END AS \"with\", \
+         nullif(price, 1) AS held, nullif(price * 2, 1) AS other \
+         FROM sales",
+    );
+    let expected = [
+        "computed numeric(12,2)",
+        "literal numeric(4,2)",
+        "read numeric(4,2)",
+        "added numeric",
+        "without numeric",
+        "null_too numeric",
+        "with numeric(8,2)",
+        "held numeric(8,2)",
+        "other numeric",
+    ];
+    assert_eq!(types("casts"), expected);
     let precision = "SELECT numeric_precision IS NULL FROM information_schema.columns \
                      WHERE table_name = 'sums' AND column_name = 'total'";
     assert_eq!(sql.one(precision), "true");

@@ -83,6 +83,11 @@ impl Operator for Lateral {
         format!("{:?} on [{names}]", self.pairs)
     }
 
+    // It plans its inner query as it runs.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let Some(input) = inputs.into_iter().next() else {
             return Ok(Box::pin(futures::stream::empty()));

@@ -41,6 +41,11 @@ impl Operator for Recursive {
         all.to_owned()
     }
 
+    // It plans its step as it runs.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let Some(input) = inputs.into_iter().next() else {
             return Ok(Box::pin(futures::stream::empty()));

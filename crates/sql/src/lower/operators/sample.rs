@@ -47,6 +47,11 @@ impl Operator for Sampled {
         format!("{by} {}", self.share * 100.0)
     }
 
+    // Without REPEATABLE each run draws others.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let Some(input) = inputs.into_iter().next() else {
             return Ok(Box::pin(futures::stream::empty()));

@@ -301,6 +301,11 @@ impl Operator for SetRows {
         sets.collect::<Vec<_>>().join(", ")
     }
 
+    // Functions may tell the time.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let Some(input) = inputs.into_iter().next() else {
             return Ok(Box::pin(futures::stream::empty()));

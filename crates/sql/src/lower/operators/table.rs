@@ -45,6 +45,11 @@ impl Operator for Calls {
         self.about.clone()
     }
 
+    // Functions may tell the time.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn run(&self, _: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let mut parts = Vec::with_capacity(self.calls.len() + 1);
         for (part, arguments) in &self.calls {
