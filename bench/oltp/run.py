@@ -5,6 +5,8 @@
 
 Both servers run on the same cores and are asked in turns; each with the settings of its default
 installation, but for PostgreSQL's shared_buffers, which are 512 MB. A commit is durable on both.
+While one is asked, all processes of the other are stopped: work that a server leaves for later, such
+as vacuuming or moving rows into blocks, falls into its own turns.
 A line gives the medians of the rounds and the ratio of Freestone's rate to PostgreSQL's. At the
 end stand the bars, and the program ends with 1 if one of them is missed.
 
@@ -67,6 +69,18 @@ class Server:
         self.name = name
         self.port = port
 
+    def processes(self):
+        """The numbers of its processes."""
+        raise NotImplementedError
+
+    def signal(self, number):
+        """Sends a signal to all its processes."""
+        for process in self.processes():
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+
     def sql(self, text, database=DATABASE):
         subprocess.run(["psql", "-X", "-q", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER,
                         "-d", database, "-c", text], check=True, stdout=subprocess.DEVNULL)
@@ -101,6 +115,11 @@ class Postgres(Server):
         subprocess.run([*self.account, shutil.which(name), *words], check=True,
                        stdout=subprocess.DEVNULL, cwd="/")
 
+    def processes(self):
+        first = Path(f"{self.data}/data/postmaster.pid").read_text(encoding="ascii").split()[0]
+        children = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii").split()
+        return [int(first), *map(int, children)]
+
     def stop(self):
         self.run("pg_ctl", "-D", f"{self.data}/data", "-m", "immediate", "stop")
 
@@ -121,6 +140,9 @@ class Freestone(Server):
                     return
             time.sleep(0.1)
         sys.exit("Freestone does not listen")
+
+    def processes(self):
+        return [self.process.pid]
 
     def memory(self):
         """Resident bytes of the process."""
@@ -168,7 +190,14 @@ class Bench:
         rates = {server.name: [] for server in self.servers}
         for _ in range(self.options.rounds):
             for server in self.servers:
-                rates[server.name].append(rate(server, clients))
+                others = [other for other in self.servers if other is not server]
+                for other in others:
+                    other.signal(signal.SIGSTOP)
+                try:
+                    rates[server.name].append(rate(server, clients))
+                finally:
+                    for other in others:
+                        other.signal(signal.SIGCONT)
         theirs, ours = (statistics.median(rates[server.name]) for server in self.servers)
         ratio = ours / theirs if theirs else float("inf")
         print(f"{name:36} {clients:3} clients  PostgreSQL {theirs:10.1f}  "

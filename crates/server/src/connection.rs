@@ -34,7 +34,7 @@ pub(crate) struct Connection {
     /// What the client knows of its settings.
     told: Told,
     pub(crate) limits: Limits,
-    timeouts: Timeouts,
+    pub(crate) timeouts: Timeouts,
     pub(crate) statements: Held<Arc<Known>>,
     pub(crate) portals: Held<Portal>,
     /// The text that errors have places in.

@@ -1,12 +1,16 @@
 //! Messages of one connection, in and out.
 
+use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use freestone::Error;
+use futures::FutureExt;
 use pgwire::messages::PgWireBackendMessage as Backend;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::failure::{Failure, violation};
@@ -186,14 +190,18 @@ impl Messages {
     /// `Gone` if the client is; `Fatal` if it takes nothing for too long.
     pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
         while !self.output.is_empty() {
-            let sent = timeout(self.patience, self.stream.write_buf(&mut self.output)).await;
-            let sent = sent.map_err(|_| self.give_up())??;
+            let sent = self.stream.write(&self.output);
+            let Ok(sent) = patient(self.patience, sent).await else {
+                return Err(self.give_up());
+            };
+            let sent = sent?;
             if sent == 0 {
                 return Err(io::Error::from(io::ErrorKind::WriteZero).into());
             }
+            self.output.advance(sent);
             self.traffic.sent += sent as u64;
         }
-        let flushed = timeout(self.patience, self.stream.flush()).await;
+        let flushed = patient(self.patience, self.stream.flush()).await;
         Ok(flushed.map_err(|_| self.give_up())??)
     }
 
@@ -215,5 +223,14 @@ impl Messages {
             let _ = self.stream.shutdown().await;
         };
         let _ = timeout(FAREWELL, told).await;
+    }
+}
+
+/// Waits for so long; no clock is set for what is done at once.
+async fn patient<T>(patience: Duration, work: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut work = pin!(work);
+    match work.as_mut().now_or_never() {
+        Some(done) => Ok(done),
+        None => timeout(patience, work).await,
     }
 }

@@ -26,7 +26,7 @@ impl Connection {
             if several {
                 self.session.begin_implicit()?;
             }
-            let limit = self.session.timeout("statement_timeout");
+            let limit = self.timeouts.of(&self.session).statement;
             self.session.begin_statement(limit);
             self.limits.begin(limit);
             match CopyStream::of(&statement)? {

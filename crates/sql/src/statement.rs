@@ -321,7 +321,7 @@ const TEXT_BYTES: usize = 256 << 10;
 /// Longer texts are not kept.
 const LONG: usize = 16 << 10;
 
-/// Queries that were parsed before.
+/// Statements that were parsed before, of the kinds that come again with the same text.
 #[derive(Debug, Default)]
 pub(crate) struct KnownTexts(Mutex<Texts>);
 
@@ -341,8 +341,7 @@ impl KnownTexts {
             return Ok(known.clone());
         }
         let statements = parse(sql)?;
-        let is_query = |statement: &Statement| matches!(statement.sql(), Some(Ast::Query(_)));
-        if sql.len() <= LONG && statements.iter().all(is_query) {
+        if sql.len() <= LONG && statements.iter().all(|one| comes_again(one, sql)) {
             let mut texts = self.0.lock();
             if texts.bytes + sql.len() > TEXT_BYTES {
                 *texts = Texts::default();
@@ -351,6 +350,21 @@ impl KnownTexts {
             texts.statements.insert(sql.into(), statements.clone());
         }
         Ok(statements)
+    }
+}
+
+/// Whether a statement may well come again with the same text: changes do if their values are
+/// parameters.
+fn comes_again(statement: &Statement, text: &str) -> bool {
+    match statement.sql() {
+        Some(
+            Ast::Query(_)
+            | Ast::StartTransaction { .. }
+            | Ast::Commit { .. }
+            | Ast::Rollback { .. },
+        ) => true,
+        Some(Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_)) => text.contains("$1"),
+        _ => false,
     }
 }
 

@@ -16,9 +16,10 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
 use freestone_frontend::plan::{
     Column as Read, ColumnId, Expr, ExprKind, JoinKind, Plan, Relation,
 };
@@ -54,6 +55,8 @@ pub(super) struct Access {
     pub(super) read: Vec<(Read, bool)>,
     /// Positions in the table of those that are no ids.
     pub(super) columns: Vec<usize>,
+    /// The rows that the plan reads, once some were found.
+    pub(super) schema: OnceLock<SchemaRef>,
     /// Whether the rows of its keys meet all conditions of the table.
     pub(super) is_exact: bool,
     /// Where the values of each key, or of its first columns, come from.
@@ -498,6 +501,7 @@ impl<'p> Walk<'p> {
             By::First { .. } => false,
         };
         Some(Access {
+            schema: OnceLock::new(),
             is_exact,
             relation: std::ptr::from_ref(relation).addr(),
             table: table.id,

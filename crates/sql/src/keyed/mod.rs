@@ -29,18 +29,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::arrow::array::{ArrayRef, Decimal128Array, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use freestone_frontend::functions::Session;
 use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Extent, Row, RowId, Snapshot, Table, Value};
+use freestone_storage::{Extent, Row, RowId, Snapshot, Table, Value};
 
 use self::access::{Access, By};
 use self::direct::Direct;
 use crate::error::Result;
-use crate::lower::{shown_batch, stored_batch};
+use crate::lower::{shown_batch, shown_field, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
 use crate::workload::Record;
 
@@ -57,6 +57,9 @@ pub(crate) struct KeyPlan {
     accesses: Vec<Access>,
     /// Columns of the result: their names and types, and where they stand in the plan.
     shown: Vec<(String, Type, ColumnId)>,
+    /// The result for clients; `None` if what is known of other objects decides how values are
+    /// shown.
+    answer: Option<SchemaRef>,
     /// The look-up that gives the result without the plan.
     direct: Option<Direct>,
 }
@@ -100,7 +103,10 @@ impl KeyPlan {
         let shown = shown.map(|(column, id)| (column.name.clone(), column.ty.clone(), id.id));
         let shown: Vec<(String, Type, ColumnId)> = shown.collect();
         let direct = Direct::of(&plan, &accesses, &shown);
+        let fields = shown.iter().map(|(name, ty, _)| shown_field(name, ty));
+        let fields: Option<Vec<Field>> = fields.collect();
         Ok(KeyPlan {
+            answer: fields.map(|fields| Arc::new(Schema::new(fields))),
             shown,
             direct,
             accesses,
@@ -211,9 +217,10 @@ impl KeyPlan {
         let Some(columns) = columns.collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        match form {
-            Form::Shown => shown_batch(&columns, table.rows, session),
-            Form::Stored => stored_batch(&columns, table.rows),
+        match (form, &self.answer) {
+            (Form::Shown, Some(schema)) => shown_batch(schema, &columns, table.rows, session),
+            (Form::Shown, None) => Ok(None),
+            (Form::Stored, _) => stored_batch(&columns, table.rows),
         }
     }
 }
@@ -270,10 +277,8 @@ fn looked_up(
     }
     let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
     let columns = access.columns.iter();
-    let columns: Vec<Column> = columns
-        .map(|at| table.schema.columns[*at].clone())
-        .collect();
-    let mut stored = arrays(&columns, &rows)?.into_iter();
+    let columns = columns.map(|at| &table.schema.columns[*at]);
+    let mut stored = arrays(columns, &rows)?.into_iter();
     let mut all: Vec<ArrayRef> = Vec::with_capacity(access.read.len());
     for (read, is_id) in &access.read {
         let array = match is_id {
@@ -288,10 +293,13 @@ fn looked_up(
             false => array,
         });
     }
-    let fields = all.iter().zip(&access.read);
-    let fields =
-        fields.map(|(array, (read, _))| Field::new(&read.name, array.data_type().clone(), true));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let schema = access.schema.get_or_init(|| {
+        let fields = all.iter().zip(&access.read);
+        let fields = fields
+            .map(|(array, (read, _))| Field::new(&read.name, array.data_type().clone(), true));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    });
+    let schema = Arc::clone(schema);
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     Ok(Some(RecordBatch::try_new_with_options(
         schema, all, &options,

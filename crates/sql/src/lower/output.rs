@@ -138,28 +138,26 @@ pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> Schem
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Names, types and values as clients are shown them; `None` if the values of a column have
-/// another form than those of its type, or its type says things that values do not tell.
+/// Values as clients are shown them, of columns whose [`shown_field`] is known; `None` if the values
+/// of one have another form than those of its type.
 ///
 /// # Errors
 /// `XX000` for values of another type.
 pub(crate) fn shown_batch(
+    schema: &SchemaRef,
     columns: &[(&str, &Type, ArrayRef)],
     rows: usize,
     session: &Session,
 ) -> Result<Option<RecordBatch>> {
-    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-    for (name, ty, values) in columns {
-        let known = *values.data_type() == ty.arrow() && !has_names(ty);
-        if !known || matches!(ty, Type::Array(_)) {
+    let mut arrays = Vec::with_capacity(columns.len());
+    for (_, ty, values) in columns {
+        if *values.data_type() != ty.arrow() {
             return Ok(None);
         }
-        let field = Field::new(*name, kind(ty), true);
-        fields.push(field.with_metadata(said(ty)));
         arrays.push(shown_values(ty, values, session)?);
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    let schema = Arc::new(Schema::new(fields));
+    let schema = Arc::clone(schema);
     Ok(Some(RecordBatch::try_new_with_options(
         schema, arrays, &options,
     )?))

@@ -6,12 +6,10 @@
 //! still reads one keeps it alive until done. Bytes that are read ahead count as well.
 
 use super::index_part::BlockIndex;
-use crate::ids::BlockId;
+use crate::ids::{BlockId, IdMap};
 use crate::io::Prefetcher;
 use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 /// Bytes that are read ahead take at most the limit divided by this.
@@ -43,38 +41,6 @@ pub enum PartName {
     Index(u32),
 }
 
-/// Hashes a part's key by one multiplication for each number in it; the keys are
-/// the database's own, so nobody can choose them to collide.
-#[derive(Debug, Default)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        // The upper bits are the well mixed ones.
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u16(&mut self, number: u16) {
-        self.write_u64(number.into());
-    }
-
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
-    }
-}
-
 /// Parts in memory, and what reads them ahead.
 #[derive(Debug)]
 pub struct Cache {
@@ -97,7 +63,7 @@ impl Drop for Reserved {
 
 #[derive(Debug)]
 struct State {
-    parts: HashMap<PartKey, Entry, BuildHasherDefault<Mix>>,
+    parts: IdMap<PartKey, Entry>,
     bytes: u64,
     /// Bytes that were asked for and belong to no part yet.
     ahead: u64,
@@ -117,7 +83,7 @@ impl Cache {
     pub fn new(limit: u64) -> Self {
         Cache {
             state: Arc::new(Mutex::new(State {
-                parts: HashMap::default(),
+                parts: IdMap::default(),
                 bytes: 0,
                 ahead: 0,
                 limit,

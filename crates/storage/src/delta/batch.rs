@@ -2,11 +2,12 @@
 
 use super::keys::stored_key;
 use super::tuple::TupleShape;
-use crate::codec::{ArrayForm, Dense};
+use crate::codec::{Dense, Views, fixed_to_arrow};
 use crate::error::{Error, Result};
 use crate::row::Row;
-use crate::schema::{Column, TableSchema};
+use crate::schema::{Column, Physical, TableSchema, Value};
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::Buffer;
 
 /// Tuples of one shape, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,15 +130,52 @@ impl TupleBatch {
 /// An array for each of `columns`, of rows that have a value for each.
 ///
 /// # Errors
-/// 42804 for a value that is none of its column, 54000 for a row of over 2 GiB.
-pub fn arrays(columns: &[Column], rows: &[Row]) -> Result<Vec<ArrayRef>> {
-    let schema = TableSchema {
-        columns: columns.to_vec(),
-        ..TableSchema::default()
+/// 42804 for a value that is none of its column; `Corrupt` for text that is not UTF-8 and for values
+/// of over 2 GiB.
+pub fn arrays<'c>(
+    columns: impl IntoIterator<Item = &'c Column>,
+    rows: &[Row],
+) -> Result<Vec<ArrayRef>> {
+    let columns = columns.into_iter().enumerate();
+    let arrays = columns.map(|(at, column)| {
+        let values = rows.iter().map(|row| row.get(at).and_then(Option::as_ref));
+        array(column, values)
+    });
+    arrays.collect()
+}
+
+fn array<'v>(
+    column: &Column,
+    values: impl ExactSizeIterator<Item = Option<&'v Value>> + Clone,
+) -> Result<ArrayRef> {
+    let (count, physical) = (values.len(), column.kind.physical());
+    let is_whole = values.clone().all(|value| value.is_some());
+    let nulls = (!is_whole).then(|| values.clone().map(|value| value.is_some()).collect());
+    let stored = |value: &'v Value| {
+        stored_key(value, physical).ok_or_else(|| {
+            let message = format!("column \"{}\" cannot hold {value}", column.name);
+            Error::invalid("42804", message)
+        })
     };
-    let shape = TupleShape::of(&schema);
-    let tuples = TupleBatch::of_rows(columns, &shape, rows)?;
-    (0..columns.len())
-        .map(|column| shape.column(tuples.iter(), column, ArrayForm::Sql))
-        .collect()
+    if let Physical::Bytes { text } = physical {
+        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(count));
+        for value in values {
+            let start = bytes.len();
+            if let Some(value) = value {
+                bytes.extend_from_slice(&stored(value)?);
+            }
+            places.push(start..bytes.len());
+        }
+        let views = Views::new(Buffer::from_vec(bytes), places.into_iter(), text)?;
+        return Ok(views.slice(0..count, nulls));
+    }
+    let width = physical.width().unwrap_or_default();
+    let mut bytes = Vec::with_capacity(count * width);
+    for value in values {
+        match value {
+            Some(value) => bytes.extend_from_slice(&stored(value)?),
+            None => bytes.resize(bytes.len() + width, 0),
+        }
+    }
+    fixed_to_arrow(&column.kind, count, Buffer::from_vec(bytes), nulls)
 }

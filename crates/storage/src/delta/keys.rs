@@ -14,6 +14,7 @@
 //! with two zeros, and a zero among them is followed by 255. The versions of a row that does not
 //! change its key lie next to each other, the newest last.
 
+use super::key_bytes::KeyBytes;
 use super::tuple::TupleShape;
 use crate::error::Result;
 use crate::index::key::normal;
@@ -29,16 +30,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct KeyMap {
     columns: Vec<usize>,
     kinds: Vec<Physical>,
-    entries: RwLock<BTreeSet<Box<[u8]>>>,
+    entries: RwLock<BTreeSet<KeyBytes>>,
     /// Memory that the entries take.
     bytes: AtomicUsize,
 }
 
 /// Bytes of a row's number.
 const NUMBER: usize = 8;
-/// Bytes of memory that an entry takes besides its own bytes, about: its place in a node of the
-/// tree, and what the allocator adds.
-const ENTRY: usize = 40;
+/// Bytes of memory that an entry takes in a node of the tree, about: nodes are not full.
+const ENTRY: usize = 48;
 
 impl KeyMap {
     /// One for each set of columns that is a key of the table or has an index.
@@ -75,7 +75,7 @@ impl KeyMap {
     /// Adds a row by its tuple.
     pub fn insert(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
         let entry = self.entry(shape, tuple, number);
-        let bytes = entry.len() + ENTRY;
+        let bytes = entry.apart() + ENTRY;
         if self.entries.write().insert(entry) {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
@@ -84,17 +84,18 @@ impl KeyMap {
     pub(super) fn remove(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
         let entry = self.entry(shape, tuple, number);
         if self.entries.write().remove(&entry) {
-            self.bytes.fetch_sub(entry.len() + ENTRY, Ordering::Relaxed);
+            self.bytes
+                .fetch_sub(entry.apart() + ENTRY, Ordering::Relaxed);
         }
     }
 
-    fn entry(&self, shape: &TupleShape, tuple: &[u8], number: u64) -> Box<[u8]> {
+    fn entry(&self, shape: &TupleShape, tuple: &[u8], number: u64) -> KeyBytes {
         let mut bytes = Vec::with_capacity(self.columns.len() * 9 + NUMBER);
         for (column, kind) in self.columns.iter().zip(&self.kinds) {
             add(&mut bytes, *kind, shape.stored(tuple, *column));
         }
         bytes.extend_from_slice(&number.to_be_bytes());
-        bytes.into_boxed_slice()
+        bytes.as_slice().into()
     }
 
     /// Shows `visit` the numbers of the rows with these values of the key's columns, none of them
@@ -106,24 +107,22 @@ impl KeyMap {
     pub fn visit_newest(&self, key: &[Stored<'_>], mut visit: impl FnMut(u64) -> bool) {
         const FIRST: usize = 2;
         const PART: usize = 16;
-        let mut low = Vec::with_capacity(key.len() * 9 + NUMBER);
+        let mut bounds = Vec::with_capacity(2 * (key.len() * 9 + NUMBER));
         for (kind, value) in self.kinds.iter().zip(key) {
-            add(&mut low, *kind, Some(value));
+            add(&mut bounds, *kind, Some(value));
         }
-        let end = low.len();
-        low.extend_from_slice(&[0; NUMBER]);
-        let mut high = low.clone();
+        let end = bounds.len();
+        bounds.extend_from_slice(&[0; NUMBER]);
+        bounds.extend_from_within(..end);
         // No row has the greatest number.
-        high[end..].copy_from_slice(&[u8::MAX; NUMBER]);
+        bounds.extend_from_slice(&[u8::MAX; NUMBER]);
+        let (low, high) = bounds.split_at_mut(end + NUMBER);
         let mut part = FIRST;
         loop {
             let mut numbers = [0; PART];
             let mut count = 0;
             {
-                let within = (
-                    Bound::Included(low.as_slice()),
-                    Bound::Excluded(high.as_slice()),
-                );
+                let within = (Bound::Included(&*low), Bound::Excluded(&*high));
                 let entries = self.entries.read();
                 for entry in entries.range::<[u8], _>(within).rev().take(part) {
                     numbers[count] = number_of(entry);
@@ -198,7 +197,7 @@ impl KeyMap {
         let Some((low, high)) = bounds else {
             return Ok(());
         };
-        let mut seen: Option<Box<[u8]>> = None;
+        let mut seen: Option<KeyBytes> = None;
         loop {
             let mut numbers = [0; PART];
             let mut count = 0;

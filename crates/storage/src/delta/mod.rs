@@ -13,6 +13,7 @@ mod batch;
 mod deletes;
 mod fragment;
 mod kept;
+mod key_bytes;
 mod keys;
 mod repeated;
 #[cfg(test)]

@@ -4,8 +4,7 @@ use super::Delta;
 use super::deletes::{Deletes, RowBits};
 use super::fragment::Fragment;
 use super::keys::KeyMap;
-use crate::ids::{BlockId, RowId};
-use std::collections::HashMap;
+use crate::ids::{BlockId, IdMap, RowId};
 use std::sync::Arc;
 
 /// A timestamp that sees everything committed.
@@ -39,7 +38,7 @@ pub struct OwnChanges {
     /// Its new rows.
     pub fragments: Vec<Arc<Fragment>>,
     /// Rows that it deleted, by where they live.
-    pub deleted: HashMap<RowHome, RowBits>,
+    pub deleted: IdMap<RowHome, RowBits>,
     /// From keys to its new rows.
     pub maps: Arc<Vec<KeyMap>>,
     /// Whether keys or references may be others than before.

@@ -11,6 +11,7 @@ use crate::codec::{Views, prefetch};
 use crate::error::{Error, Result};
 use arrow_array::ArrayRef;
 use arrow_buffer::{Buffer, NullBuffer};
+use std::cell::RefCell;
 use std::ops::Range;
 
 /// A text column in symbols, opened.
@@ -184,15 +185,26 @@ impl CodedText {
     }
 }
 
+/// Most bytes of room for decoding that a thread keeps.
+const ROOM_KEPT: usize = 64 << 10;
+
 /// One value of coded bytes, decoded.
 ///
 /// # Errors
 /// `Corrupt` for unknown codes or text that is not UTF-8.
 pub fn decoded(table: &SymbolTable, coded: &[u8], text: bool) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(3 * coded.len());
-    table.decode(coded, &mut bytes)?;
-    if text && std::str::from_utf8(&bytes).is_err() {
-        return Err(Error::corrupt("text is not UTF-8"));
+    thread_local! {
+        // Decoding takes several times the room of the value.
+        static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
-    Ok(bytes)
+    ROOM.with_borrow_mut(|bytes| {
+        bytes.clear();
+        table.decode(coded, bytes)?;
+        if text && std::str::from_utf8(bytes).is_err() {
+            return Err(Error::corrupt("text is not UTF-8"));
+        }
+        let value = bytes.as_slice().to_vec();
+        bytes.shrink_to(ROOM_KEPT);
+        Ok(value)
+    })
 }

@@ -21,11 +21,11 @@ use super::Store;
 use super::transaction::is_deleted;
 use crate::delta::{Deletes, OwnChanges, RowBits, RowHome};
 use crate::error::{Error, Result};
-use crate::ids::{BlockId, RowId, RowPlace, TableId};
+use crate::ids::{BlockId, IdMap, RowId, RowPlace, TableId};
 use crate::table::Table;
 use parking_lot::Mutex;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -66,17 +66,17 @@ pub(super) struct RowLocks {
 #[derive(Debug, Default)]
 struct State {
     /// Which transaction has changed a row.
-    holders: HashMap<(TableId, RowId), u64>,
+    holders: IdMap<(TableId, RowId), u64>,
     /// Which transaction has changed columns of a whole table.
-    whole: HashMap<TableId, u64>,
+    whole: IdMap<TableId, u64>,
     /// By the first row of a home: when its rows were moved, and where to.
     hops: BTreeMap<(TableId, RowId), (u64, Went)>,
     /// Transactions that have locked something and have not ended.
     open: HashSet<u64>,
     /// Which transaction each one that waits is waiting for.
-    waits: HashMap<u64, u64>,
+    waits: IdMap<u64, u64>,
     /// By transaction: those who wait until it ends.
-    waiting: HashMap<u64, Vec<Arc<Waiter>>>,
+    waiting: IdMap<u64, Vec<Arc<Waiter>>>,
 }
 
 /// Somebody who waits for a transaction.
@@ -344,7 +344,7 @@ impl RowLocks {
         if self.state.lock().hops.is_empty() {
             return own.clone();
         }
-        let mut deleted: HashMap<RowHome, RowBits> = HashMap::new();
+        let mut deleted: IdMap<RowHome, RowBits> = IdMap::default();
         let mut any = false;
         for (home, rows) in &own.deleted {
             let Followed::Moved(found) = self.follow(table, *home, rows, until) else {

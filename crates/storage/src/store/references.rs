@@ -11,7 +11,7 @@ use super::keys::{described, key_of};
 use crate::block::Block;
 use crate::delta::{LATEST, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
-use crate::ids::TableId;
+use crate::ids::{IdMap, TableId};
 use crate::scan::KeyLookUp;
 use crate::schema::{Deferral, ForeignAction, ForeignKey, Value};
 use crate::table::Table;
@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A transaction's changes by table.
-pub(super) type Changes = HashMap<TableId, Arc<OwnChanges>>;
+pub(super) type Changes = IdMap<TableId, Arc<OwnChanges>>;
 
 /// Commits up to a moment, and a transaction's own changes of one table.
 fn view(own: &Changes, table: TableId, timestamp: u64) -> ReadView {

@@ -2,9 +2,9 @@
 
 use super::Catalog;
 use crate::delta::{OwnChanges, ReadView};
-use crate::ids::TableId;
+use crate::ids::{IdMap, TableId};
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Inner {
     catalog: Arc<Catalog>,
     timestamp: u64,
     /// A transaction's changes, and the number that its next own row will have.
-    own: (HashMap<TableId, Arc<OwnChanges>>, u64),
+    own: (IdMap<TableId, Arc<OwnChanges>>, u64),
     /// Where a serialisable transaction notes the tables that it reads.
     reads: Option<Arc<Reads>>,
     active: Arc<Active>,
@@ -57,7 +57,7 @@ impl Snapshot {
     pub(super) fn with_own(
         &self,
         catalog: Arc<Catalog>,
-        own: (HashMap<TableId, Arc<OwnChanges>>, u64),
+        own: (IdMap<TableId, Arc<OwnChanges>>, u64),
         reads: Option<Arc<Reads>>,
     ) -> Snapshot {
         let active = self.inner.active.clone();
@@ -105,7 +105,7 @@ impl Active {
             inner: Arc::new(Inner {
                 catalog,
                 timestamp,
-                own: (HashMap::new(), 0),
+                own: (IdMap::default(), 0),
                 reads: None,
                 active: self.clone(),
             }),

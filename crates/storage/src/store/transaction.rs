@@ -16,9 +16,9 @@ use super::writer::NewBlock;
 use super::{Catalog, Store};
 use crate::delta::{KeyMap, OwnChanges, ReadView};
 use crate::error::{Error, Result};
-use crate::ids::{RowId, RowPlace, TableId};
+use crate::ids::{IdMap, RowId, RowPlace, TableId};
 use crate::table::Table;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A transaction that has not ended; dropping it undoes it.
@@ -29,7 +29,7 @@ pub struct Transaction {
     pub(super) base: Snapshot,
     pub(super) catalog: Arc<Catalog>,
     pub(super) added: Vec<NewBlock>,
-    pub(super) tables: HashMap<TableId, Arc<OwnChanges>>,
+    pub(super) tables: IdMap<TableId, Arc<OwnChanges>>,
     pub(super) locked: Vec<(TableId, RowId)>,
     /// Tables of which it has locked all rows.
     pub(super) whole: Vec<TableId>,
@@ -65,7 +65,7 @@ pub struct Savepoint {
     catalog: Arc<Catalog>,
     /// What the transaction read then. Rows that it has changed are named as in it.
     base: Snapshot,
-    tables: HashMap<TableId, (Arc<OwnChanges>, usize)>,
+    tables: IdMap<TableId, (Arc<OwnChanges>, usize)>,
     added: usize,
     locked: usize,
     whole: usize,
@@ -82,7 +82,7 @@ impl Transaction {
             number,
             base,
             added: Vec::new(),
-            tables: HashMap::new(),
+            tables: IdMap::default(),
             locked: Vec::new(),
             whole: Vec::new(),
             holds: Vec::new(),
