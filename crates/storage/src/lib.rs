@@ -45,9 +45,9 @@ pub use schema::{
     SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value, ViewQuery,
 };
 pub use store::{
-    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, Definitions, LostBlock, LostTransactions,
-    MoverHold, MoverStatus, NewBlock, NewColumns, OpenMode, RowLock, SalvageReport, Savepoint,
-    Sequence, Snapshot, Stopped, Store, TableMoves, Transaction, VerifyReport, View, Waiting,
-    machine_memory,
+    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, Definitions, LockMode, LostBlock,
+    LostTransactions, MoverHold, MoverStatus, NewBlock, NewColumns, OpenMode, RowLock,
+    SalvageReport, Savepoint, Sequence, Snapshot, Stopped, Store, TableMoves, Transaction,
+    VerifyReport, View, Waiting, machine_memory,
 };
 pub use table::{Activity, ColumnStatistics, Counted, Sample, Table, TableStatistics};

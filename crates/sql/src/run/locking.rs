@@ -1,4 +1,4 @@
-//! SELECT … FOR UPDATE: rows that nobody else changes until the transaction ends.
+//! SELECT … FOR UPDATE and FOR SHARE: rows that no other transaction changes until this one ends.
 //!
 //! ```sql
 //! SELECT id, task FROM jobs WHERE NOT done ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -13,8 +13,9 @@
 //! A query within a statement, in WITH or as a sub-query, is run before the rest, which then
 //! reads its rows. It may not depend on the query around it.
 //!
-//! FOR NO KEY UPDATE locks as much as FOR UPDATE. FOR SHARE is missing: no two transactions share
-//! a lock.
+//! Any number of transactions hold a row FOR SHARE, and one of them changes it when it is the last.
+//! FOR NO KEY UPDATE locks as much as FOR UPDATE, and FOR KEY SHARE as much as FOR SHARE: they wait
+//! where PostgreSQL does not, and for nothing else.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,12 +28,12 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock,
-    Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor,
-    VisitorMut,
+    CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockClause, LockType,
+    NonBlock, Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins,
+    Visitor, VisitorMut,
 };
 use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
-use freestone_storage::{Privileges, RowId, RowLock, Table, TableId};
+use freestone_storage::{LockMode, Privileges, RowId, RowLock, Table, TableId};
 use futures::StreamExt;
 
 use super::Run;
@@ -88,6 +89,7 @@ struct Locked<'a> {
     table: &'a Arc<Table>,
     /// Its name in the query.
     called: Ident,
+    mode: LockMode,
     nonblock: Option<NonBlock>,
 }
 
@@ -149,30 +151,35 @@ fn items<'q>(from: &'q TableWithJoins, nullable: bool, found: &mut Vec<Item<'q>>
     }
 }
 
+/// The words of a lock, in messages.
+fn words(lock: &LockClause) -> &'static str {
+    match lock.lock_type {
+        LockType::Share => "FOR SHARE",
+        LockType::Update => "FOR UPDATE",
+    }
+}
+
+/// The words of a query's first lock.
+fn first_words(query: &Query) -> &'static str {
+    query.locks.first().map_or("FOR UPDATE", words)
+}
+
 /// Refuses clauses whose rows are not those of a table.
 fn refuse_clauses(query: &Query) -> Result<&Select> {
+    let words = first_words(query);
     let not_allowed = |what: &str| {
         Err(Error::unsupported(format!(
-            "FOR UPDATE is not allowed with {what}"
+            "{words} is not allowed with {what}"
         )))
     };
     let select = match query.body.as_ref() {
         SetExpr::Select(select) => select,
         SetExpr::Values(_) => {
-            return Err(Error::unsupported("FOR UPDATE cannot be applied to VALUES"));
+            let message = format!("{words} cannot be applied to VALUES");
+            return Err(Error::unsupported(message));
         }
         _ => return not_allowed("UNION/INTERSECT/EXCEPT"),
     };
-    if query
-        .locks
-        .iter()
-        .any(|lock| lock.lock_type == LockType::Share)
-    {
-        return Err(Error::unsupported(
-            "FOR SHARE is not supported: no two transactions share a lock",
-        )
-        .with_hint("FOR UPDATE locks the rows for one transaction"));
-    }
     if select.distinct.is_some() {
         return not_allowed("DISTINCT clause");
     }
@@ -276,7 +283,9 @@ impl Run<'_> {
                 let plain = without_locks(&Ast::Query(Box::new(query.clone())));
                 return Err(match front::planned(&relations, &plain) {
                     Ok(_) => {
-                        Error::unsupported("FOR UPDATE is not allowed with aggregate functions")
+                        let words = first_words(query);
+                        let message = format!("{words} is not allowed with aggregate functions");
+                        Error::unsupported(message)
                     }
                     Err(error) => error,
                 });
@@ -323,7 +332,8 @@ impl Run<'_> {
         let select = refuse_clauses(query)?;
         let modes = self.session.transaction().modes();
         if modes.unwrap_or_else(|| self.session.modes()).read_only {
-            let message = "cannot execute SELECT FOR UPDATE in a read-only transaction";
+            let words = first_words(query);
+            let message = format!("cannot execute SELECT {words} in a read-only transaction");
             return Err(Error::new("25006", message));
         }
         let tables = self.locked_tables(query, select)?;
@@ -385,21 +395,27 @@ impl Run<'_> {
                     continue;
                 }
                 found = true;
-                if let Some((name, table)) = self.locked_table(item, &with, of.is_some())?
+                if let Some((name, table)) =
+                    self.locked_table(item, &with, (words(lock), of.is_some()))?
                     && let Some(called) = &item.called
                 {
                     tables.push(Locked {
                         name,
                         table,
                         called: compose::exact(called),
+                        mode: match lock.lock_type {
+                            LockType::Share => LockMode::Share,
+                            LockType::Update => LockMode::Update,
+                        },
                         nonblock: lock.nonblock,
                     });
                 }
             }
             if let Some(of) = of.filter(|_| !found) {
                 let message = format!(
-                    "relation \"{}\" in FOR UPDATE clause not found in FROM clause",
-                    of.name
+                    "relation \"{}\" in {} clause not found in FROM clause",
+                    of.name,
+                    words(lock)
                 );
                 return Err(Error::new("42P01", message).at(of.position));
             }
@@ -413,17 +429,17 @@ impl Run<'_> {
         &self,
         item: &Item<'_>,
         with: &[String],
-        asked: bool,
+        (words, asked): (&str, bool),
     ) -> Result<Option<(Name, &Arc<Table>)>> {
         let cannot = |what: &str| match asked {
             true => Err(Error::unsupported(format!(
-                "FOR UPDATE cannot be applied to {what}"
+                "{words} cannot be applied to {what}"
             ))),
             false => Ok(None),
         };
         let missing = |what: &str| {
-            let error = Error::unsupported(format!("FOR UPDATE of {what} is not supported"));
-            Err(error.with_hint("FOR UPDATE OF names the tables whose rows are locked"))
+            let error = Error::unsupported(format!("{words} of {what} is not supported"));
+            Err(error.with_hint(format!("{words} OF names the tables whose rows are locked")))
         };
         let TableFactor::Table {
             name, args: None, ..
@@ -456,9 +472,9 @@ impl Run<'_> {
             return missing("a partitioned table");
         }
         if item.nullable {
-            return Err(Error::unsupported(
-                "FOR UPDATE cannot be applied to the nullable side of an outer join",
-            ));
+            return Err(Error::unsupported(format!(
+                "{words} cannot be applied to the nullable side of an outer join"
+            )));
         }
         Ok(Some((named, table)))
     }
@@ -522,7 +538,7 @@ impl Run<'_> {
     fn lock_row(&self, one: &Locked<'_>, row: RowId) -> Result<bool> {
         let skips = one.nonblock == Some(NonBlock::SkipLocked);
         let taken = self.change(|transaction| {
-            let taken = transaction.lock_row(one.table.id, row)?;
+            let taken = transaction.lock_row(one.table.id, row, one.mode)?;
             if skips {
                 transaction.take_stopped();
             }

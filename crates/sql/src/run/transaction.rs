@@ -376,23 +376,28 @@ pub(super) async fn change_at_once(
     keys: &KnownKeys<'_>,
     ast: &Ast,
 ) -> Result<Option<Outcome>> {
-    if keys.keyed.change().is_none() {
+    let Some(change) = keys.keyed.change() else {
         return Ok(None);
-    }
+    };
     session.apply_pending();
     if !session.in_transaction() {
         session.end_settings(true);
     }
-    let change = |transaction: &mut Transaction| {
+    let changed = |transaction: &mut Transaction| {
         let catalog = Arc::clone(transaction.catalog());
         let identity = session.identity();
         // The usual way says why.
         if identity.is_limited() && identity.rights(&catalog).check(&catalog, ast).is_err() {
             return Ok(None);
         }
+        // They may have to wait for a key when some of it is done.
+        let table = catalog.table(&change.name.schema, &change.name.name);
+        if table.is_some_and(|table| table.schema.are_keyed(&change.columns)) {
+            return Ok(None);
+        }
         changed_rows(transaction, keys, ast)
     };
-    at_once(session, &change).await
+    at_once(session, &changed).await
 }
 
 /// The outcome of an INSERT of some rows.

@@ -146,7 +146,7 @@ fn what_has_no_rows_to_lock_is_refused() {
         ("SELECT count(*) FROM jobs FOR UPDATE", "0A000"),
         ("SELECT id, count(*) OVER () FROM jobs FOR UPDATE", "0A000"),
         ("SELECT 1 UNION SELECT 2 FOR UPDATE", "0A000"),
-        ("SELECT id FROM jobs FOR SHARE", "0A000"),
+        ("SELECT count(*) FROM jobs FOR SHARE", "0A000"),
         ("SELECT id FROM v FOR UPDATE", "0A000"),
         ("SELECT id FROM jobs FOR UPDATE OF other", "42P01"),
         ("SELECT id FROM nowhere FOR UPDATE", "42P01"),
@@ -163,6 +163,219 @@ fn what_has_no_rows_to_lock_is_refused() {
     assert_eq!(a.state("SELECT * FROM jobs FOR UPDATE"), "25006");
     a.run("ROLLBACK");
     assert_eq!(a.run("EXPLAIN SELECT * FROM jobs FOR UPDATE"), "");
+}
+
+#[test]
+fn rows_are_shared_by_who_does_not_change_them() {
+    let [a, b] = counters();
+    let c = Sql::on_session(a.session.database().session());
+    let share = "SELECT n FROM c WHERE id = 1 FOR SHARE";
+    let planned = "SELECT n FROM c WHERE id < 2 AND n >= 0 FOR KEY SHARE";
+    for other in [share, planned] {
+        a.run("BEGIN");
+        b.run("BEGIN");
+        assert_eq!(a.rows_of_one_engine(share), ["0"]);
+        assert_eq!(b.rows_of_one_engine(other), ["0"]);
+        for (locked, expected) in [
+            ("FOR SHARE NOWAIT", ""),
+            ("FOR KEY SHARE NOWAIT", ""),
+            ("FOR UPDATE NOWAIT", "55P03"),
+            ("FOR NO KEY UPDATE NOWAIT", "55P03"),
+        ] {
+            assert_eq!(
+                c.ended(&format!("SELECT n FROM c WHERE id = 1 {locked}")),
+                expected,
+                "{locked}"
+            );
+        }
+        assert_eq!(
+            c.rows_of_one_engine("SELECT id FROM c ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"),
+            ["2"]
+        );
+        // It goes on when the last of them ends, whichever that is.
+        assert_eq!(
+            waits(&c, ADD, || {
+                a.run("COMMIT");
+                std::thread::sleep(Duration::from_millis(30));
+                assert_eq!(b.one("SELECT n FROM c WHERE id = 1"), "0");
+                b.run("ROLLBACK");
+            }),
+            ""
+        );
+        a.run("UPDATE c SET n = 0 WHERE id = 1");
+    }
+    // Alone it may change the row; with others it waits for them.
+    a.run("BEGIN");
+    assert_eq!(a.rows_of_one_engine(share), ["0"]);
+    a.run(ADD);
+    assert_eq!(b.ended(&format!("{share} NOWAIT")), "55P03");
+    a.run("COMMIT");
+    a.run("BEGIN");
+    b.run("BEGIN");
+    assert_eq!(a.rows_of_one_engine(share), ["10"]);
+    assert_eq!(b.rows_of_one_engine(share), ["10"]);
+    assert_eq!(waits(&a, ADD, || drop(b.run("COMMIT"))), "");
+    a.run("COMMIT");
+    assert_eq!(a.one("SELECT n FROM c WHERE id = 1"), "20");
+}
+
+#[test]
+fn who_shares_a_row_and_would_change_it_may_meet_another_who_would() {
+    let [a, b] = counters();
+    let share = "SELECT n FROM c WHERE id = 1 FOR SHARE";
+    a.run("BEGIN");
+    b.run("BEGIN");
+    assert_eq!(a.rows_of_one_engine(share), ["0"]);
+    assert_eq!(b.rows_of_one_engine(share), ["0"]);
+    let first = waits(&a, ADD, || {
+        assert_eq!(b.ended(ADD), "40P01");
+        b.run("ROLLBACK");
+    });
+    assert_eq!(first, "");
+    a.run("COMMIT");
+    assert_eq!(a.one("SELECT n FROM c WHERE id = 1"), "10");
+}
+
+#[test]
+fn shared_rows_are_given_back_and_follow_moves() {
+    let [a, b] = counters();
+    let share = "SELECT n FROM c WHERE id = 1 FOR SHARE";
+    let update = "SELECT n FROM c WHERE id = 1 FOR UPDATE NOWAIT";
+    a.run("BEGIN");
+    a.run("SAVEPOINT s");
+    assert_eq!(a.rows_of_one_engine(share), ["0"]);
+    assert_eq!(b.ended(update), "55P03");
+    a.run("ROLLBACK TO s");
+    assert_eq!(b.ended(update), "");
+    assert_eq!(a.rows_of_one_engine(share), ["0"]);
+    b.run("VACUUM c");
+    assert_eq!(b.ended(update), "55P03");
+    assert_eq!(b.ended(&format!("{share} NOWAIT")), "");
+    a.run("ROLLBACK");
+    assert_eq!(b.ended(update), "");
+    // A snapshot from before a change cannot share the row that it sees.
+    a.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    a.one("SELECT n FROM c WHERE id = 1");
+    b.run(ADD);
+    assert_eq!(a.ended(share), "40001");
+    a.run("ROLLBACK");
+}
+
+#[test]
+fn who_adds_a_key_waits_for_another_who_has() {
+    let [a, b] = counters();
+    let added = "INSERT INTO c VALUES (100, 1)";
+    let selected = "INSERT INTO c SELECT 100, n FROM c WHERE id = 1";
+    let changed = "UPDATE c SET id = 100 WHERE id = 40";
+    let other = "UPDATE c SET id = 100 WHERE id = 39";
+    for first in [added, selected, changed] {
+        for second in [added, selected, other] {
+            for begin in ["", "BEGIN"] {
+                for (end, expected) in [("COMMIT", "23505"), ("ROLLBACK", "")] {
+                    a.run(&format!("BEGIN; {first}"));
+                    b.run(begin);
+                    let found = waits(&b, second, || drop(a.run(end)));
+                    assert_eq!(found, expected, "{first}; {second}; {end}");
+                    if !begin.is_empty() {
+                        b.run("ROLLBACK");
+                    }
+                    a.run("DELETE FROM c WHERE id IN (39, 40, 100)");
+                    a.run("INSERT INTO c VALUES (39, 0), (40, 0)");
+                }
+            }
+        }
+    }
+    // Keys of a savepoint are given back with it.
+    a.run("BEGIN; SAVEPOINT s");
+    a.run(added);
+    a.run("ROLLBACK TO s");
+    assert_eq!(b.ended(added), "");
+    assert_eq!(a.ended(added), "23505");
+    a.run("ROLLBACK");
+    b.run("DELETE FROM c WHERE id = 100");
+    // NULLs are equal to nothing.
+    a.run("CREATE TABLE u (k INT UNIQUE, l INT, UNIQUE NULLS NOT DISTINCT (l))");
+    a.run("BEGIN; INSERT INTO u VALUES (NULL, 1)");
+    assert_eq!(b.ended("INSERT INTO u VALUES (NULL, 2)"), "");
+    a.run("ROLLBACK; BEGIN; INSERT INTO u VALUES (1, NULL)");
+    let twice = "INSERT INTO u VALUES (3, NULL)";
+    assert_eq!(waits(&b, twice, || drop(a.run("COMMIT"))), "23505");
+}
+
+#[test]
+fn on_conflict_waits_for_the_row_that_is_added() {
+    let [a, b] = counters();
+    let nothing = "INSERT INTO c VALUES (100, 1) ON CONFLICT DO NOTHING";
+    let update = "INSERT INTO c VALUES (100, 1) ON CONFLICT (id) DO UPDATE SET n = c.n + 5";
+    for (statement, committed, rolled_back) in [(nothing, "7", "1"), (update, "12", "1")] {
+        for (end, expected) in [("COMMIT", committed), ("ROLLBACK", rolled_back)] {
+            a.run("BEGIN; INSERT INTO c VALUES (100, 7)");
+            assert_eq!(waits(&b, statement, || drop(a.run(end))), "");
+            assert_eq!(
+                b.one("SELECT n FROM c WHERE id = 100"),
+                expected,
+                "{statement}; {end}"
+            );
+            a.run("DELETE FROM c WHERE id = 100");
+        }
+    }
+}
+
+#[test]
+fn who_adds_a_key_waits_for_another_who_takes_it_away() {
+    let [a, b] = counters();
+    let added = "INSERT INTO c VALUES (1, 5)";
+    for away in [
+        "DELETE FROM c WHERE id = 1",
+        "UPDATE c SET id = 100 WHERE id = 1",
+    ] {
+        for second in [
+            added,
+            "INSERT INTO c SELECT 1, 5",
+            "UPDATE c SET id = 1, n = 5 WHERE id = 2",
+        ] {
+            for begin in ["", "BEGIN"] {
+                for (end, expected) in [("COMMIT", ""), ("ROLLBACK", "23505")] {
+                    a.run(&format!("BEGIN; {away}"));
+                    b.run(begin);
+                    let found = waits(&b, second, || drop(a.run(end)));
+                    assert_eq!(found, expected, "{away}; {second}; {end}");
+                    if !begin.is_empty() {
+                        let ended = if expected.is_empty() {
+                            "COMMIT"
+                        } else {
+                            "ROLLBACK"
+                        };
+                        b.run(ended);
+                    }
+                    if end == "COMMIT" {
+                        assert_eq!(b.one("SELECT n FROM c WHERE id = 1"), "5");
+                    }
+                    a.run("DELETE FROM c WHERE id IN (1, 2, 100); INSERT INTO c VALUES (1, 0), (2, 0)");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn waits_for_keys_end_like_waits_for_rows() {
+    let [a, b] = counters();
+    a.run("BEGIN; INSERT INTO c VALUES (100, 1)");
+    b.run("SET lock_timeout = 50");
+    assert_eq!(b.ended("INSERT INTO c VALUES (100, 1)"), "55P03");
+    b.run("RESET lock_timeout");
+    b.run("BEGIN; INSERT INTO c VALUES (101, 1)");
+    let first = waits(&a, "INSERT INTO c VALUES (101, 2)", || {
+        assert_eq!(b.ended("INSERT INTO c VALUES (100, 2)"), "40P01");
+        b.run("ROLLBACK");
+    });
+    assert_eq!(first, "");
+    a.run("COMMIT");
+    assert_eq!(
+        b.sorted("SELECT id, n FROM c WHERE id >= 100"),
+        ["100|1", "101|2"]
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Text in coded bytes, with the length of each value in packed bits.
 //!
-//! Only the start of each chunk is kept in memory; a value's own start is the
-//! sum of the lengths before it in its chunk.
+//! The start of each chunk is kept in memory, and of each 32 rows in it; a value's own start is that
+//! and the lengths of the values between.
 
 use crate::codec::bits::CHUNK;
 use crate::codec::fields::Rows;
@@ -14,6 +14,9 @@ use arrow_buffer::{Buffer, NullBuffer};
 use std::cell::RefCell;
 use std::ops::Range;
 
+/// Rows that have a start of their own; a chunk is a number of them.
+const PART: usize = 32;
+
 /// A text column in symbols, opened.
 #[derive(Debug)]
 pub struct CodedText {
@@ -21,6 +24,8 @@ pub struct CodedText {
     lengths: Integers,
     /// Where each chunk begins in `bytes`, and their end.
     starts: Vec<usize>,
+    /// Where each [`PART`] begins in its chunk, if lengths can be read one by one.
+    parts: Vec<u32>,
     bytes: Buffer,
     text: bool,
 }
@@ -37,12 +42,19 @@ impl CodedText {
         text: bool,
     ) -> Result<CodedText> {
         let rows = lengths.rows();
+        let is_in_parts = matches!(lengths, Integers::Frame(_));
+        let mut parts = Vec::with_capacity(if is_in_parts { rows.div_ceil(PART) } else { 0 });
         let mut starts = vec![0];
         let (mut end, mut values) = (0usize, Vec::with_capacity(CHUNK));
         for start in (0..rows).step_by(CHUNK) {
             values.clear();
             lengths.read::<i64>(start..rows.min(start + CHUNK), &mut values);
-            for length in &values {
+            let begin = end;
+            for (row, length) in values.iter().enumerate() {
+                if is_in_parts && row % PART == 0 {
+                    // In range: a section has less than 2 GiB.
+                    parts.push((end - begin) as u32);
+                }
                 let length = usize::try_from(*length)
                     .ok()
                     .filter(|length| *length <= bytes.len() - end);
@@ -65,6 +77,7 @@ impl CodedText {
             table,
             lengths,
             starts,
+            parts,
             bytes,
             text,
         })
@@ -117,12 +130,24 @@ impl CodedText {
     /// # Errors
     /// As [`CodedText::read`].
     pub fn value(&self, row: usize) -> Result<Vec<u8>> {
+        let place = self.place(row);
+        decoded(&self.table, &self.bytes[place], self.text)
+    }
+
+    /// Where the coded bytes of a value lie.
+    fn place(&self, row: usize) -> Range<usize> {
         let (chunk, place) = (row / CHUNK, row % CHUNK);
+        if let (Integers::Frame(lengths), Some(part)) = (&self.lengths, self.parts.get(row / PART))
+        {
+            let before = row - row % PART..row;
+            let before: i64 = before.map(|row| lengths.get(row)).sum();
+            let start = self.starts[chunk] + *part as usize + before as usize;
+            return start..start + lengths.get(row) as usize;
+        }
         let mut lengths = [0i64; CHUNK];
         self.lengths.chunk(chunk, &mut lengths);
         let start = self.starts[chunk] + lengths[..place].iter().sum::<i64>() as usize;
-        let end = start + lengths[place] as usize;
-        decoded(&self.table, &self.bytes[start..end], self.text)
+        start..start + lengths[place] as usize
     }
 
     fn decode_range(
@@ -181,7 +206,7 @@ impl CodedText {
 
     /// Bytes of memory beyond the sections.
     pub fn memory(&self) -> usize {
-        8 * self.starts.len() + (80 << 10)
+        8 * self.starts.len() + 4 * self.parts.len() + (80 << 10)
     }
 }
 

@@ -1,13 +1,15 @@
 //! A transaction's rows and keys, checked against the newest state.
 
 use super::Engine;
+use super::keys::Checked;
 use super::locks::Followed;
 use super::references::{self, Changes};
+use super::rows::Stopped;
 use super::transaction::{Transaction, is_deleted};
 use crate::block::Block;
 use crate::delta::{Deletes, Delta, LATEST, OwnChanges, ReadView, RowBits, RowHome, TupleBatch};
 use crate::error::{Error, Result};
-use crate::ids::{BlockId, RowId, TableId};
+use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
 use std::sync::Arc;
 
@@ -94,10 +96,11 @@ fn any_deleted(table: &Table, home: RowHome, rows: &RowBits) -> bool {
 impl Transaction {
     /// Checks the keys of rows that it added since row `first` of its own against
     /// everything committed, and against each other; and what refers to rows that
-    /// it changed, or they refer to.
+    /// it changed, or they refer to. Where another transaction is changing a row with the same
+    /// key, the added rows are taken back: [`Transaction::take_stopped`] tells for whom to wait.
     ///
     /// # Errors
-    /// 23505 or 23503 naming constraint, columns and values.
+    /// 23505 or 23503 naming constraint, columns and values; `Conflict` if there is one to wait for.
     pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
         let own = self.tables.get(&table).cloned();
         // Others may commit while the keys are checked.
@@ -118,15 +121,29 @@ impl Transaction {
             // in the draft alone, and so are blocks that are not committed yet.
             let known = known.filter(|_| !self.is_redefined(&draft));
             let when = (first, Some(&self.deferred));
+            let holder = |row: RowId| match row.place() {
+                RowPlace::Own(_) => None,
+                _ => self.store.locks.changing(table, row, self.number),
+            };
+            let check = |table: &Table, own: &Arc<OwnChanges>| {
+                super::keys::check(table, &view(own, timestamp), own, when, &holder)
+            };
+            let added = self.only_added(&draft).filter(|_| known.is_some());
+            let checked = [
+                known.is_none().then(|| check(&draft, &own)),
+                known.as_ref().map(|known| check(known, &renamed)),
+                added.map(|added| check(&added, &own)),
+            ];
             let mut left = false;
-            if known.is_none() {
-                left |= super::keys::check(&draft, &view(&own, timestamp), &own, when)?;
-            }
-            if let Some(known) = &known {
-                left |= super::keys::check(known, &view(&renamed, timestamp), &renamed, when)?;
-            }
-            if let Some(added) = self.only_added(&draft).filter(|_| known.is_some()) {
-                left |= super::keys::check(&added, &view(&own, timestamp), &own, when)?;
+            for checked in checked.into_iter().flatten() {
+                match checked? {
+                    Checked::Right { deferred } => left |= deferred,
+                    Checked::Held(holder) => {
+                        self.take_back(&draft, first);
+                        self.stopped = Some(Stopped::ByAnother(holder));
+                        return Err(changed_row(&draft));
+                    }
+                }
             }
             let newest = known.as_ref().unwrap_or(&draft);
             let catalogs = [&**seen.catalog(), &*self.catalog];
@@ -200,7 +217,7 @@ impl Transaction {
     /// As [`Transaction::check_keys`], of all rows, where nothing can be committed meanwhile.
     pub(super) fn check_own_keys(&self, table: &Table, own: &Arc<OwnChanges>) -> Result<()> {
         let own = self.store.locks.renamed(table.id, own);
-        super::keys::check(table, &view(&own, LATEST), &own, (0, None)).map(|_| ())
+        super::keys::check(table, &view(&own, LATEST), &own, (0, None), &|_| None).map(|_| ())
     }
 }
 

@@ -3,13 +3,25 @@
 use super::references::Deferred;
 use crate::delta::{Fragment, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
-use crate::ids::RowPlace;
+use crate::ids::{RowId, RowPlace};
 use crate::scan::KeyLookUp;
 use crate::schema::{Column, ColumnType, Key, Value};
 use crate::table::Table;
 
+/// The result of checking keys.
+pub(super) enum Checked {
+    /// No two rows have the same.
+    Right {
+        /// Whether there are keys whose check is deferred.
+        deferred: bool,
+    },
+    /// A row with the same key may be gone when this transaction ends, which is changing it.
+    Held(u64),
+}
+
 /// Checks the keys of a transaction's rows from its row `first` on against all
-/// rows that `view` sees, but for those that are deferred. Says whether there are such keys.
+/// rows that `view` sees, but for those that are deferred. `holder` is the transaction that is
+/// changing a row.
 ///
 /// # Errors
 /// 23505 naming constraint, columns and values.
@@ -18,7 +30,8 @@ pub(super) fn check(
     view: &ReadView,
     own: &OwnChanges,
     (first, deferred): (u64, Option<&Deferred>),
-) -> Result<bool> {
+    holder: &dyn Fn(RowId) -> Option<u64>,
+) -> Result<Checked> {
     let mut skipped = false;
     for key in &table.schema.keys {
         if deferred.is_some_and(|all| all.has(table.id, &key.name, key.deferral)) {
@@ -47,13 +60,17 @@ pub(super) fn check(
                     None => table.find_alike(view, (&key.columns, &values), &[])?,
                 };
                 let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
-                if found.iter().any(|(row, _)| other(row.place())) {
-                    return Err(duplicate(table, key, &values));
+                let mut others = found.iter().filter(|(row, _)| other(row.place()));
+                if let Some((row, _)) = others.next() {
+                    return match holder(*row) {
+                        Some(holder) if others.next().is_none() => Ok(Checked::Held(holder)),
+                        _ => Err(duplicate(table, key, &values)),
+                    };
                 }
             }
         }
     }
-    Ok(skipped)
+    Ok(Checked::Right { deferred: skipped })
 }
 
 /// The values of some columns of a row; `None` if one is NULL.

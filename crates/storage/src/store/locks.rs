@@ -6,6 +6,9 @@
 //! newest name of its row, so that two writers meet whichever name they know: a
 //! hop is added, and locks are renamed, before anybody can see the new names.
 //!
+//! Several transactions may share a row that none of them changes. One of them changes it only
+//! when it is the last.
+//!
 //! Who finds a row locked may wait until the other transaction ends ([`Waiting`]). A
 //! transaction waits for one other at a time, so that who waits for each other is found by
 //! going from one to the next.
@@ -13,6 +16,10 @@
 //! ```text
 //! T3 waits for T2 waits for T1        T1 would wait for T3: a deadlock, T1 is told
 //! ```
+//!
+//! A key that a transaction has added is locked, too, by the hash of its values: who adds the same
+//! one waits, and is told that it is there if the other has committed. Keys whose hashes are the same
+//! by chance only make a transaction wait.
 //!
 //! Left out: an order among those who wait. All of them go on when the row is free, and all
 //! but one wait again.
@@ -65,10 +72,12 @@ pub(super) struct RowLocks {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Which transaction has changed a row.
-    holders: IdMap<(TableId, RowId), u64>,
+    /// Which transactions hold a row.
+    holders: IdMap<(TableId, RowId), Holders>,
     /// Which transaction has changed columns of a whole table.
     whole: IdMap<TableId, u64>,
+    /// Which transaction has added a key, by the key's hash.
+    keys: IdMap<(TableId, u64), u64>,
     /// By the first row of a home: when its rows were moved, and where to.
     hops: BTreeMap<(TableId, RowId), (u64, Went)>,
     /// Transactions that have locked something and have not ended.
@@ -77,6 +86,86 @@ struct State {
     waits: IdMap<u64, u64>,
     /// By transaction: those who wait until it ends.
     waiting: IdMap<u64, Vec<Arc<Waiter>>>,
+}
+
+/// How a transaction holds a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockMode {
+    /// With others that do not change it.
+    Share,
+    /// Alone, to change it.
+    Update,
+}
+
+/// The transactions that hold a row: one, or several that share it.
+#[derive(Debug)]
+struct Holders {
+    first: (u64, LockMode),
+    /// Empty as a rule.
+    more: Vec<(u64, LockMode)>,
+}
+
+impl Holders {
+    fn new(transaction: u64, mode: LockMode) -> Self {
+        Self {
+            first: (transaction, mode),
+            more: Vec::new(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(u64, LockMode)> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    fn has(&self, transaction: u64) -> bool {
+        self.all().any(|(holder, _)| *holder == transaction)
+    }
+
+    /// Another transaction that does not let one hold the row in a mode.
+    fn against(&self, transaction: u64, mode: LockMode) -> Option<u64> {
+        let shares = |held: &LockMode| *held == LockMode::Share && mode == LockMode::Share;
+        let mut others = self.all().filter(|(holder, _)| *holder != transaction);
+        let other = others.find(|(_, held)| !shares(held));
+        other.map(|(holder, _)| *holder)
+    }
+
+    /// Adds a holder, or gives it the stronger mode; whether it held the row before.
+    fn add(&mut self, transaction: u64, mode: LockMode) -> bool {
+        let mut all = std::iter::once(&mut self.first).chain(&mut self.more);
+        let own = all.find(|(holder, _)| *holder == transaction);
+        if let Some((_, held)) = own {
+            *held = mode.max(*held);
+            return true;
+        }
+        self.more.push((transaction, mode));
+        false
+    }
+
+    /// Takes a holder out; whether none is left.
+    fn remove(&mut self, transaction: u64) -> bool {
+        if self.first.0 != transaction {
+            self.more.retain(|(holder, _)| *holder != transaction);
+            return false;
+        }
+        match self.more.pop() {
+            Some(next) => {
+                self.first = next;
+                false
+            }
+            None => true,
+        }
+    }
+}
+
+/// What a transaction has locked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Locked<'a> {
+    /// Rows, by any of their names.
+    pub rows: &'a [(TableId, RowId)],
+    /// Whole tables.
+    pub tables: &'a [TableId],
+    /// Keys, by their hashes.
+    pub keys: &'a [(TableId, u64)],
 }
 
 /// Somebody who waits for a transaction.
@@ -229,7 +318,13 @@ fn laid_over(table: &Table, row: RowId) -> u64 {
 
 impl RowLocks {
     /// Locks a row of `table`, as a transaction sees it that `began` after a commit.
-    pub fn take(&self, table: &Table, row: RowId, transaction: u64, began: u64) -> Taken {
+    pub fn take(
+        &self,
+        (table, row): (&Table, RowId),
+        mode: LockMode,
+        transaction: u64,
+        began: u64,
+    ) -> Taken {
         let mut state = self.state.lock();
         let state = &mut *state;
         let newest = state.newest(table.id, row, u64::MAX);
@@ -249,22 +344,29 @@ impl RowLocks {
         match state.holders.entry(key) {
             Entry::Vacant(_) if changed => Taken::Changed,
             Entry::Vacant(free) => {
-                free.insert(transaction);
+                free.insert(Holders::new(transaction, mode));
                 state.open.insert(transaction);
                 Taken::Now
             }
-            Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
-            Entry::Occupied(held) => Taken::ByAnother(*held.get()),
+            Entry::Occupied(mut held) => match held.get().against(transaction, mode) {
+                Some(other) => Taken::ByAnother(other),
+                None if changed && !held.get().has(transaction) => Taken::Changed,
+                None if held.get_mut().add(transaction, mode) => Taken::Before,
+                None => {
+                    state.open.insert(transaction);
+                    Taken::Now
+                }
+            },
         }
     }
 
     /// Locks all rows of a table, unless others have some of them.
     pub fn take_whole(&self, table: TableId, transaction: u64) -> Taken {
         let mut state = self.state.lock();
-        let mut holders = state.holders.iter();
-        let other = holders.find(|((held, _), holder)| *held == table && **holder != transaction);
-        if let Some((_, holder)) = other {
-            return Taken::ByAnother(*holder);
+        let mut held = state.holders.iter().filter(|((held, _), _)| *held == table);
+        let other = held.find_map(|(_, holders)| holders.against(transaction, LockMode::Update));
+        if let Some(holder) = other {
+            return Taken::ByAnother(holder);
         }
         let state = &mut *state;
         match state.whole.entry(table) {
@@ -278,21 +380,65 @@ impl RowLocks {
         }
     }
 
-    /// Lets rows, by any of their names, and whole tables go that a transaction has locked;
-    /// with `ended` it has no others.
-    pub fn release(
+    /// Locks keys of a table that a transaction adds, all of them or none, and appends those that it
+    /// had not locked before to `locked`.
+    ///
+    /// # Errors
+    /// The transaction that has one of them.
+    pub fn take_keys(
         &self,
+        (table, keys): (TableId, &[u64]),
         transaction: u64,
-        (rows, tables): (&[(TableId, RowId)], &[TableId]),
-        ended: bool,
-    ) {
-        if rows.is_empty() && tables.is_empty() && !ended {
+        locked: &mut Vec<(TableId, u64)>,
+    ) -> std::result::Result<(), u64> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let before = locked.len();
+        for key in keys {
+            match state.keys.entry((table, *key)) {
+                Entry::Vacant(free) => {
+                    free.insert(transaction);
+                    locked.push((table, *key));
+                }
+                Entry::Occupied(held) if *held.get() == transaction => {}
+                Entry::Occupied(held) => {
+                    let other = *held.get();
+                    for key in locked.drain(before..) {
+                        state.keys.remove(&key);
+                    }
+                    return Err(other);
+                }
+            }
+        }
+        state.open.insert(transaction);
+        Ok(())
+    }
+
+    /// Another transaction that holds a row to change it.
+    pub fn changing(&self, table: TableId, row: RowId, transaction: u64) -> Option<u64> {
+        let state = self.state.lock();
+        let newest = state.newest(table, row, u64::MAX).row;
+        let holders = state.holders.get(&(table, newest))?;
+        holders.against(transaction, LockMode::Share)
+    }
+
+    /// Lets go what a transaction has locked; with `ended` it has nothing else.
+    pub fn release(&self, transaction: u64, locked: Locked<'_>, ended: bool) {
+        let Locked { rows, tables, keys } = locked;
+        if rows.is_empty() && tables.is_empty() && keys.is_empty() && !ended {
             return;
         }
         let mut state = self.state.lock();
+        for key in keys {
+            state.keys.remove(key);
+        }
         for (table, row) in rows {
             let newest = state.newest(*table, *row, u64::MAX).row;
-            state.holders.remove(&(*table, newest));
+            if let Entry::Occupied(mut held) = state.holders.entry((*table, newest))
+                && held.get_mut().remove(transaction)
+            {
+                held.remove();
+            }
         }
         for table in tables {
             state.whole.remove(table);

@@ -55,6 +55,7 @@ mod writer;
 pub use crate::manifest::DEFAULT_SCHEMA;
 pub use catalog::{Catalog, Definitions, SchemaEntry, View};
 pub use edit::CatalogEdit;
+pub use locks::LockMode;
 pub use locks::Waiting;
 pub use mover::policy;
 pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};

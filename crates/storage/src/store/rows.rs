@@ -2,17 +2,21 @@
 
 use super::Store;
 use super::check::changed_row;
-use super::locks::{Taken, Waiting};
+use super::locks::{LockMode, Taken, Waiting};
 use super::transaction::Transaction;
 use super::writer::{check_batch, not_null, wrong_width};
 use crate::delta::{Fragment, RowHome, TupleBatch, TupleShape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::row::Row;
 use crate::schema::TableSchema;
 use crate::table::Table;
 use arrow_array::RecordBatch;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+
+/// Most keys that a transaction locks.
+const MOST_KEYS: usize = 1 << 16;
 
 /// The result of locking a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,7 @@ impl Transaction {
         check_batch(&table.schema, rows)?;
         let shape = TupleShape::of(&table.schema);
         let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
+        self.lock_keys(&table, &shape, &tuples)?;
         Ok(self.append(&table, &shape, &tuples, true))
     }
 
@@ -57,6 +62,7 @@ impl Transaction {
         let table = self.table(table)?;
         let shape = TupleShape::of(&table.schema);
         let tuples = tuples_of(&table.schema, &shape, rows)?;
+        self.lock_keys(&table, &shape, &tuples)?;
         Ok(self.append(&table, &shape, &tuples, true))
     }
 
@@ -105,8 +111,11 @@ impl Transaction {
         (shape, tuples): (&TupleShape, &TupleBatch),
         assigned: &[usize],
     ) -> Result<Option<u64>> {
-        self.take_away(table, ids)?;
         let check = table.schema.are_keyed(assigned);
+        if check {
+            self.lock_keys(table, shape, tuples)?;
+        }
+        self.take_away(table, ids)?;
         let first = self.append(table, shape, tuples, check);
         Ok(check.then_some(first))
     }
@@ -207,16 +216,77 @@ impl Transaction {
         Ok(deleted.is_some_and(|rows| rows.contains(place)))
     }
 
+    /// Locks the keys of rows that are about to be added, so that who adds the same waits. Beyond
+    /// [`MOST_KEYS`], and where keys are checked at the end of the transaction, the later one to
+    /// commit fails instead.
+    fn lock_keys(&mut self, table: &Table, shape: &TupleShape, tuples: &TupleBatch) -> Result<()> {
+        let keys = table.schema.keys.iter().enumerate();
+        let keys: Vec<_> = keys.filter(|(_, key)| key.deferral.is_never()).collect();
+        if keys.is_empty() || self.added_keys.len() + tuples.len() * keys.len() > MOST_KEYS {
+            return Ok(());
+        }
+        let mut hashes = Vec::with_capacity(tuples.len() * keys.len());
+        for (number, key) in keys {
+            for tuple in tuples.iter() {
+                let value = |at: &usize| shape.stored(tuple, *at);
+                if table
+                    .schema
+                    .is_in_key(key, |at| value(&key.columns[at]).is_none())
+                {
+                    let mut hasher = DefaultHasher::new();
+                    number.hash(&mut hasher);
+                    key.columns
+                        .iter()
+                        .for_each(|at| value(at).hash(&mut hasher));
+                    hashes.push(hasher.finish());
+                }
+            }
+        }
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        let locks = &self.store.locks;
+        let taken = locks.take_keys((table.id, &hashes), self.number, &mut self.added_keys);
+        if let Err(holder) = taken {
+            self.stopped = Some(Stopped::ByAnother(holder));
+            return Err(Error::Conflict {
+                message: format!(
+                    "another transaction has added a row with the same key to table \"{}\"",
+                    table.name
+                ),
+            });
+        }
+        self.has_locked = true;
+        Ok(())
+    }
+
+    /// Takes back the rows that it has added since row `first` of its own.
+    pub(super) fn take_back(&mut self, table: &Table, first: u64) {
+        let own = self.own(table);
+        for fragment in &own.fragments {
+            let numbers = fragment.first()..fragment.first() + fragment.len() as u64;
+            let taken = numbers.skip_while(|number| *number < first);
+            // In range: a fragment has few rows.
+            let places = taken.map(|number| (number - fragment.first()) as u32);
+            let deleted = own.deleted.entry(RowHome::Own(fragment.first()));
+            let deleted = deleted.or_default();
+            for place in places {
+                deleted.insert(place);
+            }
+        }
+    }
+
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
-        match self.try_lock(table, row) {
+        match self.try_lock(table, row, LockMode::Update) {
             RowLock::Taken => Ok(()),
             RowLock::ByAnother | RowLock::Changed => Err(changed_row(table)),
         }
     }
 
-    fn try_lock(&mut self, table: &Table, row: RowId) -> RowLock {
+    fn try_lock(&mut self, table: &Table, row: RowId, mode: LockMode) -> RowLock {
         let began = self.base.timestamp();
-        match self.store.locks.take(table, row, self.number, began) {
+        let locks = &self.store.locks;
+        match locks.take((table, row), mode, self.number, began) {
             Taken::Before => RowLock::Taken,
             Taken::ByAnother(holder) => {
                 self.stopped = Some(Stopped::ByAnother(holder));
@@ -234,16 +304,17 @@ impl Transaction {
         }
     }
 
-    /// Locks a row, so that no other transaction changes it until this one ends.
+    /// Locks a row, so that no other transaction changes it until this one ends, or goes back to a
+    /// savepoint from before. A lock that was only made stronger since then stays.
     ///
     /// # Errors
     /// `NoSuchTable` if there is no such table.
-    pub fn lock_row(&mut self, table: TableId, row: RowId) -> Result<RowLock> {
+    pub fn lock_row(&mut self, table: TableId, row: RowId, mode: LockMode) -> Result<RowLock> {
         let table = self.table(table)?;
         Ok(match row.place() {
             // Nobody else sees it.
             RowPlace::Own(_) => RowLock::Taken,
-            RowPlace::Block(..) | RowPlace::Delta(_) => self.try_lock(&table, row),
+            RowPlace::Block(..) | RowPlace::Delta(_) => self.try_lock(&table, row, mode),
         })
     }
 }

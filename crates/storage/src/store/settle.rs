@@ -156,7 +156,7 @@ impl Transaction {
             own_before: u64::MAX,
             ..ReadView::at(seen.timestamp())
         };
-        let keys = keys::check(table, &view, own, (0, None));
+        let keys = keys::check(table, &view, own, (0, None), &|_| None);
         let checked = keys.and_then(|_| {
             let (catalogs, own) = ([&*self.catalog], &self.tables);
             references::check(&catalogs, own, table, (0, None), seen.timestamp()).map(|_| ())

@@ -8,6 +8,7 @@
 
 use super::carry::changed_tables;
 use super::edit::CatalogEdit;
+use super::locks::Locked;
 use super::mover::MoverHold;
 use super::references::Deferred;
 use super::rows::Stopped;
@@ -33,6 +34,8 @@ pub struct Transaction {
     pub(super) locked: Vec<(TableId, RowId)>,
     /// Tables of which it has locked all rows.
     pub(super) whole: Vec<TableId>,
+    /// Keys that it has added, by their hashes.
+    pub(super) added_keys: Vec<(TableId, u64)>,
     /// Tables whose blocks it exchanges.
     holds: Vec<MoverHold>,
     /// Number of the next row of its own.
@@ -69,6 +72,7 @@ pub struct Savepoint {
     added: usize,
     locked: usize,
     whole: usize,
+    added_keys: usize,
     deferred: Deferred,
     unchecked: bool,
 }
@@ -85,6 +89,7 @@ impl Transaction {
             tables: IdMap::default(),
             locked: Vec::new(),
             whole: Vec::new(),
+            added_keys: Vec::new(),
             holds: Vec::new(),
             next_own: 1,
             reads: None,
@@ -214,6 +219,7 @@ impl Transaction {
             added: self.added.len(),
             locked: self.locked.len(),
             whole: self.whole.len(),
+            added_keys: self.added_keys.len(),
             deferred: self.deferred.clone(),
             unchecked: self.unchecked,
         }
@@ -260,8 +266,13 @@ impl Transaction {
         self.tables = tables.collect();
         let rows = self.locked.split_off(savepoint.locked);
         let tables = self.whole.split_off(savepoint.whole);
-        let locks = &self.store.locks;
-        locks.release(self.number, (&rows, &tables), false);
+        let keys = self.added_keys.split_off(savepoint.added_keys);
+        let locked = Locked {
+            rows: &rows,
+            tables: &tables,
+            keys: &keys,
+        };
+        self.store.locks.release(self.number, locked, false);
     }
 
     /// Lets its next statement see what others have committed by now. One that is serialisable,
@@ -327,7 +338,12 @@ impl Drop for Transaction {
         let locks = &self.store.locks;
         // Most have locked nothing: they do not ask for the lock of the locks.
         if self.has_locked {
-            locks.release(self.number, (&self.locked, &self.whole), true);
+            let locked = Locked {
+                rows: &self.locked,
+                tables: &self.whole,
+                keys: &self.added_keys,
+            };
+            locks.release(self.number, locked, true);
         }
     }
 }

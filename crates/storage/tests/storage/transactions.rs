@@ -5,8 +5,8 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_storage::io::Faulty;
 use freestone_storage::{
     Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Deferral, ForeignAction, ForeignKey, Key,
-    Predicate, Result, RowId, Snapshot, Store, TableId, TableOptions, TableSchema, Transaction,
-    Value,
+    Predicate, Result, RowId, Snapshot, Stopped, Store, TableId, TableOptions, TableSchema,
+    Transaction, Value,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -383,14 +383,25 @@ fn the_later_writer_is_refused() {
     first.commit().unwrap();
     assert_eq!(second.delete(table, &[id]).unwrap_err().sqlstate(), "40001");
     assert_eq!(rows(&second.snapshot()).len(), 2, "its snapshot stays");
-    // A key that another took meanwhile.
+    // A key that another is adding, and that it has added.
     insert(&mut second, table, &[(3, 30)]).unwrap();
     let mut third = store.begin().unwrap();
+    let error = insert(&mut third, table, &[(4, 40), (3, 31)]).unwrap_err();
+    assert_eq!(error.sqlstate(), "40001");
+    let stopped = third.take_stopped();
+    assert!(
+        matches!(stopped, Some(Stopped::ByAnother(_))),
+        "{stopped:?}"
+    );
+    insert(&mut second, table, &[(4, 41)]).unwrap();
+    drop(second);
     insert(&mut third, table, &[(3, 31)]).unwrap();
     third.commit().unwrap();
-    let error = second.commit().unwrap_err();
+    let mut fourth = store.begin().unwrap();
+    let error = insert(&mut fourth, table, &[(3, 32)]).unwrap_err();
     assert_eq!(error.sqlstate(), "23505");
     assert!(error.to_string().contains("(k)=(3)"), "{error}");
+    drop(fourth);
     assert_eq!(rows(&store.snapshot()), Rows::from([(2, 20), (3, 31)]));
     // A transaction that was dropped lets its rows go.
     let id = find(&store.snapshot(), 2).unwrap();
