@@ -133,9 +133,9 @@ impl Connection {
         match &described.columns {
             None => self.messages.put(&Backend::NoData(NoData::new())),
             Some(schema) => {
-                let formats = Format::each(&codes, schema.fields().len())?;
-                let columns = description(schema, &formats);
-                self.messages.put(&Backend::RowDescription(columns))
+                let columns = known.row_description(schema, &codes)?;
+                self.messages.output.extend_from_slice(&columns);
+                Ok(())
             }
         }
     }

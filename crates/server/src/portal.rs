@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
+use bytes::{Bytes, BytesMut};
 use freestone::{
     CopyStream, Description, Error, OBJECT, ObjectNumbers, Outcome, Parameter, Prepared, Rows,
     Session, Styles, said_type,
@@ -19,7 +20,7 @@ use crate::held::Weighed;
 use crate::kinds::Oid;
 use crate::limits::Limits;
 use crate::messages::Messages;
-use crate::output::{Format, Lines, agreed, names_objects, sendable};
+use crate::output::{Format, Lines, agreed, description, names_objects, sendable};
 
 /// A statement that a client has prepared.
 pub(crate) struct Known {
@@ -34,6 +35,8 @@ pub(crate) struct Known {
     parameters: OnceLock<Arc<[Oid]>>,
     /// The form of its last result.
     sent_as: Mutex<Option<Arc<SentAs>>>,
+    /// The message that last told its columns, and the formats that it was for.
+    told_as: Mutex<Option<(Vec<i16>, Bytes)>>,
 }
 
 /// The form in which a result is sent: it is the same for all runs that give the same columns.
@@ -110,6 +113,7 @@ impl Known {
             described: Mutex::default(),
             parameters: OnceLock::new(),
             sent_as: Mutex::default(),
+            told_as: Mutex::default(),
         }
     }
 
@@ -131,6 +135,28 @@ impl Known {
         });
         *self.described.lock() = Some(Arc::clone(&described));
         Ok(described)
+    }
+
+    /// The message that tells its columns, in formats that a client asks for; `columns` are those
+    /// that it was described with.
+    ///
+    /// # Errors
+    /// `08P01` for formats of another number of columns.
+    pub(crate) fn row_description(
+        &self,
+        columns: &SchemaRef,
+        asked: &[i16],
+    ) -> Result<Bytes, Failure> {
+        let known = self.told_as.lock().clone();
+        if let Some((_, message)) = known.filter(|(formats, _)| formats == asked) {
+            return Ok(message);
+        }
+        let formats = Format::each(asked, columns.fields().len())?;
+        let mut message = BytesMut::new();
+        Backend::RowDescription(description(columns, &formats)).encode(&mut message)?;
+        let message = message.freeze();
+        *self.told_as.lock() = Some((asked.to_vec(), message.clone()));
+        Ok(message)
     }
 
     /// The columns that the client was told, if it asked.

@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
+use freestone_frontend::evaluate::{Input, evaluate, expanded};
+use freestone_frontend::functions::Session;
 use freestone_frontend::plan::{
     Column as Read, ColumnId, Expr, ExprKind, JoinKind, Plan, Relation,
 };
@@ -105,8 +107,30 @@ enum Source {
     Parameter(usize),
     /// The column of this place in the rows of the access that comes before.
     Row(usize),
-    /// A whole number that is computed of parameters, such as `$1 - 20`; of bounds alone.
+    /// A value that is computed of parameters, such as `$1 - 20`.
     Computed(Box<Expr>),
+}
+
+/// The values that a run of a query is given.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) parameters: &'a [ArrayRef],
+    pub(super) session: &'a Session,
+}
+
+impl Given<'_> {
+    /// The value of an expression without columns; the outer `None` if it cannot be computed, the
+    /// inner one is NULL.
+    fn computed(&self, expr: &Expr) -> Option<Option<Value>> {
+        whole(expr, self.parameters).or_else(|| {
+            let input = Input {
+                parameters: self.parameters,
+                ..Input::new(1, &|_| None, self.session)
+            };
+            let array = expanded(&evaluate(expr, &input).ok()?, 1);
+            (*array.data_type() == expr.ty.arrow()).then(|| cell(&array, 0))
+        })
+    }
 }
 
 impl Source {
@@ -127,15 +151,17 @@ impl Source {
         }
     }
 
-    /// The value for a row of the access that comes before.
-    fn value_of(
+    /// The value of a part of a key, for a row of the access that comes before, if there is one; the
+    /// outer `None` if it cannot be computed, the inner one is NULL.
+    fn of_key(
         &self,
-        parameters: &[ArrayRef],
-        (rows, row): (&RecordBatch, usize),
-    ) -> Option<Value> {
-        match self {
-            Source::Row(place) => cell(rows.columns().get(*place)?, row),
-            other => other.value(parameters),
+        given: &Given<'_>,
+        before: Option<(&RecordBatch, usize)>,
+    ) -> Option<Option<Value>> {
+        match (self, before) {
+            (Source::Row(place), Some((rows, row))) => Some(cell(rows.columns().get(*place)?, row)),
+            (Source::Computed(expr), _) => given.computed(expr),
+            (other, _) => Some(other.value(given.parameters)),
         }
     }
 }
@@ -155,33 +181,35 @@ impl Access {
     }
 
     /// The keys with the values of parameters and of rows that were found before, each once; those
-    /// with a NULL are left out.
-    pub(super) fn values(&self, parameters: &[ArrayRef], found: &[RecordBatch]) -> Vec<Vec<Value>> {
+    /// with a NULL are left out. `None` if a value cannot be computed: another way tells why.
+    pub(super) fn values(
+        &self,
+        given: &Given<'_>,
+        found: &[RecordBatch],
+    ) -> Option<Vec<Vec<Value>>> {
         let mut keys: Vec<Vec<Value>> = Vec::with_capacity(self.keys.len());
-        match self.after.and_then(|after| found.get(after)) {
-            None => {
-                let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
-                    key.iter().map(|source| source.value(parameters)).collect()
-                };
-                keys.extend(self.keys.iter().filter_map(of));
-            }
-            Some(rows) => {
-                for row in 0..rows.num_rows() {
-                    let of = |key: &Vec<Source>| -> Option<Vec<Value>> {
-                        let values = key.iter();
-                        values
-                            .map(|source| source.value_of(parameters, (rows, row)))
-                            .collect()
-                    };
-                    keys.extend(self.keys.iter().filter_map(of));
+        let mut add = |before: Option<(&RecordBatch, usize)>| -> Option<()> {
+            for key in &self.keys {
+                let mut values = Vec::with_capacity(key.len());
+                for source in key {
+                    values.extend(source.of_key(given, before)?);
+                }
+                // One that is NULL is missing.
+                if values.len() == key.len() {
+                    keys.push(values);
                 }
             }
+            Some(())
+        };
+        match self.after.and_then(|after| found.get(after)) {
+            None => add(None)?,
+            Some(rows) => (0..rows.num_rows()).try_for_each(|row| add(Some((rows, row))))?,
         }
         if keys.len() > 1 {
             let mut seen = HashSet::new();
             keys.retain(|key| seen.insert(key.iter().map(bytes).collect::<Vec<_>>()));
         }
-        keys
+        Some(keys)
     }
 }
 
@@ -723,15 +751,12 @@ fn source_of(value: &Expr, kind: &ColumnType) -> Option<Source> {
     match &value.kind {
         ExprKind::Literal(array) => Some(Source::Given(cell(array, 0))),
         ExprKind::Parameter(number) => Some(Source::Parameter(*number)),
-        _ => None,
+        _ => {
+            let is_constant =
+                value.reads().is_empty() && !value.has_subquery() && !value.is_volatile();
+            is_constant.then(|| Source::Computed(Box::new(value.clone())))
+        }
     }
-}
-
-/// A whole number that is computed of parameters and literals.
-fn computed(value: &Expr) -> Option<Source> {
-    let is_whole = matches!(value.ty, Type::Int2 | Type::Int4 | Type::Int8);
-    let is_constant = value.reads().is_empty() && !value.has_subquery() && !value.is_volatile();
-    (is_whole && is_constant).then(|| Source::Computed(Box::new(value.clone())))
 }
 
 /// Whether a column stores a value of its type as it is.
@@ -785,7 +810,7 @@ fn bounds(
             _ => return None,
         };
         let source = source_of(value, &schema.columns[at].kind);
-        Some((at, op, source.or_else(|| computed(value))?))
+        Some((at, op, source?))
     };
     above.iter().filter_map(bound).collect()
 }

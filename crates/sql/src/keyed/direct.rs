@@ -16,7 +16,6 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use freestone_frontend::evaluate::{Input, evaluate, expanded};
-use freestone_frontend::functions::Session;
 use freestone_frontend::functions::kernel::Column as Computed;
 use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Plan};
 use freestone_frontend::types::Type;
@@ -24,7 +23,7 @@ use freestone_storage::delta::arrays;
 use freestone_storage::row::cell;
 use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
 
-use super::access::{Access, By, stored};
+use super::access::{Access, By, Given, stored};
 use super::cells::Cells;
 use super::{MOST_ROWS, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
@@ -157,17 +156,19 @@ impl Direct {
         })
     }
 
-    /// The rows of the keys; `None` if the table is not there.
+    /// The rows of the keys; `None` if the table is not there, or a key cannot be computed.
     fn found(
         &self,
         access: &Access,
         snapshot: &Snapshot,
-        parameters: &[ArrayRef],
+        given: &Given<'_>,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         let Some(table) = access.table_in(snapshot) else {
             return Ok(None);
         };
-        let keys = access.values(parameters, &[]);
+        let Some(keys) = access.values(given, &[]) else {
+            return Ok(None);
+        };
         table.activity().looked_up(keys.len() as u64);
         let view = snapshot.read_view(table.id);
         if let [key] = keys.as_slice() {
@@ -192,7 +193,7 @@ impl Direct {
         &self,
         access: &Access,
         snapshot: &Snapshot,
-        parameters: &[ArrayRef],
+        given: &Given<'_>,
     ) -> Result<Option<Vec<Row>>> {
         let places = self.items.iter().map(|item| match item {
             Item::Stored(place) => Some(*place),
@@ -203,7 +204,7 @@ impl Direct {
         let Some(places) = places.filter(|_| is_plain) else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, parameters)? else {
+        let Some(found) = self.found(access, snapshot, given)? else {
             return Ok(None);
         };
         let in_order = places.len() == self.columns.len()
@@ -224,13 +225,12 @@ impl Direct {
         &self,
         access: &Access,
         snapshot: &Snapshot,
-        parameters: &[ArrayRef],
-        session: &Session,
+        given: &Given<'_>,
     ) -> Result<Option<RecordBatch>> {
         let Some(schema) = &self.answer else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, parameters)? else {
+        let Some(found) = self.found(access, snapshot, given)? else {
             return Ok(None);
         };
         let (ids, rows): (Vec<RowId>, Vec<Row>) = found.into_iter().unzip();
@@ -239,13 +239,13 @@ impl Direct {
             Item::Stored(place) => Ok(Arc::clone(&stored[*place])),
             Item::Computed(expr) => {
                 let held = |place: usize| Ok(Arc::clone(&stored[place]));
-                self.computed(expr, rows.len(), &held, parameters, session)
+                self.computed(expr, rows.len(), &held, given)
             }
             Item::Id => of_ids(&ids),
         });
         let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         for (at, ty) in &self.otherwise {
-            columns[*at] = shown_values(ty, &columns[*at], session)?;
+            columns[*at] = shown_values(ty, &columns[*at], given.session)?;
         }
         let mut fields = columns.iter().zip(schema.fields());
         if !fields.all(|(array, field)| array.data_type() == field.data_type()) {
@@ -265,13 +265,13 @@ impl Direct {
         &self,
         access: &Access,
         snapshot: &Snapshot,
-        parameters: &[ArrayRef],
-        (session, table): (&Session, &Table),
+        given: &Given<'_>,
+        table: &Table,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         let Some((Item::Id, items)) = self.items.split_first() else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, parameters)? else {
+        let Some(found) = self.found(access, snapshot, given)? else {
             return Ok(None);
         };
         if items.is_empty() || found.is_empty() {
@@ -281,7 +281,7 @@ impl Direct {
             return Ok(None);
         }
         if let [(id, old)] = found.as_slice()
-            && let Some(version) = self.version(items, old, parameters, table)
+            && let Some(version) = self.version(items, old, given.parameters, table)
         {
             return Ok(Some(vec![(*id, version)]));
         }
@@ -298,7 +298,7 @@ impl Direct {
                     .pop()
                     .ok_or_else(|| Error::internal("a column without values"))
             };
-            let array = self.computed(expr, found.len(), &held, parameters, session)?;
+            let array = self.computed(expr, found.len(), &held, given)?;
             let array = assign(&array, column)
                 .map_err(|bad| bad.error.with_detail(format!("column \"{}\"", column.name)))?;
             if !column.nullable && array.null_count() > 0 {
@@ -358,8 +358,7 @@ impl Direct {
         expr: &Expr,
         rows: usize,
         held: &dyn Fn(usize) -> Result<ArrayRef>,
-        parameters: &[ArrayRef],
-        session: &Session,
+        given: &Given<'_>,
     ) -> Result<ArrayRef> {
         let mut ids = HashSet::new();
         expr.read(&mut ids);
@@ -376,8 +375,8 @@ impl Direct {
             found.map(|(_, array)| Computed::rows(Arc::clone(array)))
         };
         let input = Input {
-            parameters,
-            ..Input::new(rows, &column, session)
+            parameters: given.parameters,
+            ..Input::new(rows, &column, given.session)
         };
         Ok(expanded(&evaluate(expr, &input)?, rows))
     }

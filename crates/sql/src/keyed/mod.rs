@@ -37,7 +37,7 @@ use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::{Extent, Row, RowId, Snapshot, Table, Value};
 
-use self::access::{Access, By};
+use self::access::{Access, By, Given};
 use self::direct::Direct;
 use crate::error::Result;
 use crate::lower::{shown_batch, shown_field, stored_batch};
@@ -79,6 +79,15 @@ pub(crate) struct Seen<'a> {
     pub(crate) session: &'a Session,
     /// Where uses of indexes are noted, from which designs are chosen.
     pub(crate) record: Option<&'a Record>,
+}
+
+impl<'a> Seen<'a> {
+    fn given(&self, parameters: &'a [ArrayRef]) -> Given<'a> {
+        Given {
+            parameters,
+            session: self.session,
+        }
+    }
 }
 
 /// The form of the values of a result.
@@ -142,11 +151,14 @@ impl KeyPlan {
     /// An error of reading rows.
     pub(crate) fn stored_rows(
         &self,
-        snapshot: &Snapshot,
+        seen: &Seen<'_>,
         parameters: &[ArrayRef],
     ) -> Result<Option<Vec<Row>>> {
         match self.direct() {
-            Some((direct, access)) => direct.stored_rows(access, snapshot, parameters),
+            Some((direct, access)) => {
+                let given = seen.given(parameters);
+                direct.stored_rows(access, seen.snapshot, &given)
+            }
             None => Ok(None),
         }
     }
@@ -164,8 +176,8 @@ impl KeyPlan {
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         match self.direct() {
             Some((direct, access)) => {
-                let of = (seen.session, table);
-                direct.versions(access, seen.snapshot, parameters, of)
+                let given = seen.given(parameters);
+                direct.versions(access, seen.snapshot, &given, table)
             }
             None => Ok(None),
         }
@@ -183,7 +195,7 @@ impl KeyPlan {
         form: Form,
     ) -> Result<Option<RecordBatch>> {
         if let (Some((direct, access)), Form::Shown) = (self.direct(), form)
-            && let Some(answer) = direct.answer(access, seen.snapshot, parameters, seen.session)?
+            && let Some(answer) = direct.answer(access, seen.snapshot, &seen.given(parameters))?
         {
             return Ok(Some(answer));
         }
@@ -191,7 +203,9 @@ impl KeyPlan {
         let mut found: Vec<RecordBatch> = Vec::with_capacity(self.accesses.len());
         let mut left = MOST_ROWS;
         for access in &self.accesses {
-            let keys = access.values(parameters, &found);
+            let Some(keys) = access.values(&seen.given(parameters), &found) else {
+                return Ok(None);
+            };
             if access.is_after_another() && keys.len() > MOST_AFTER {
                 return Ok(None);
             }

@@ -194,7 +194,7 @@ impl Keyed<'_> {
     /// As [`KeyPlan::stored_rows`].
     pub(crate) fn stored_rows(&self, snapshot: &Snapshot) -> Result<Option<Vec<Row>>> {
         match self.bound(snapshot) {
-            Some(bound) => bound.plan.stored_rows(snapshot, &self.values),
+            Some(bound) => bound.plan.stored_rows(&bound.seen(snapshot), &self.values),
             None => Ok(None),
         }
     }

@@ -28,7 +28,7 @@ fn tables() -> Sql {
 }
 
 /// Conditions on `cu`, most of which give the values of a key.
-const CONDITIONS: [&str; 33] = [
+const CONDITIONS: [&str; 39] = [
     "w = 1 AND d = 2 AND id = 7",
     "w = 1 AND d = 2 AND id = 99",
     "w = 1 AND d = 2 AND id = NULL",
@@ -52,6 +52,12 @@ const CONDITIONS: [&str; 33] = [
     "w = 1 AND d = w AND id = 3",
     "w = 1 AND d = 1 AND id = 3.0",
     "w = 1 AND d = 1 AND id = '3' AND day > '2024-01-02' AND bal / (id - 2) > 1",
+    "w = 3 - 2 AND d = 1 AND id IN (2 + 1, 2 * 2, -4, 5 % 3, 7 / 2)",
+    "w = 1 AND d = 1 AND id = abs(-3)",
+    "w = 1 AND d = 2 - 1 AND id = 3 + NULL",
+    "name = 'n' || 1 AND w = 1",
+    "name IN (lower('N1'), upper('n2')) AND w = 1",
+    "day = date '2024-01-01' + 3 AND w = 1 AND d = 1 AND id = 1 + 2",
     "w = 2",
     "w = 2 AND d = 1",
     "w = 2 AND d = 1 AND id > 5 AND id <= 9",
@@ -94,6 +100,43 @@ fn rows_by_keys_are_those_of_operators() {
 }
 
 /// Rows by the first columns of a key, where there are too many to look at, too.
+#[test]
+fn keys_are_computed_of_parameters() {
+    let sql = tables();
+    let looked_up = || {
+        sql.rows_of_one_engine(
+            "SELECT round(table_looked_up) FROM freestone_workload() \
+             WHERE column_name = 'bal' AND table_name LIKE '%cu'",
+        )
+    };
+    let query = "SELECT bal FROM cu WHERE w = $1 - 1 AND d = abs($2) AND id IN ($3 / 2, $3 % 10)";
+    sql.run(&format!("PREPARE q(int, int, int) AS {query}"));
+    sql.run(
+        "PREPARE u(int) AS UPDATE cu SET bal = bal + 1 WHERE w = $1 - 1 AND d = $1 / 2 AND id = $1",
+    );
+    assert_eq!(
+        sql.rows_of_one_engine("EXECUTE q(2, -1, 6)"),
+        ["4.50", "9.00"]
+    );
+    let before: f64 = looked_up()[0].parse().unwrap();
+    for _ in 0..5 {
+        assert_eq!(sql.sorted("EXECUTE q(2, -1, 6)").len(), 2);
+        sql.run("EXECUTE u(2)");
+    }
+    let after: f64 = looked_up()[0].parse().unwrap();
+    assert_eq!(after - before, 15.0);
+    assert_eq!(
+        sql.one("SELECT bal FROM cu WHERE w = 1 AND d = 1 AND id = 2"),
+        "8.00"
+    );
+    // An error is that of the query.
+    assert_eq!(sql.state("EXECUTE q(2, -1, 2147483648)"), "22003");
+    sql.run("PREPARE z(int) AS SELECT bal FROM cu WHERE w = 1 AND d = 1 AND id = 10 / $1");
+    assert_eq!(sql.one("EXECUTE z(5)"), "8.00");
+    assert_eq!(sql.state("EXECUTE z(0)"), "22012");
+    assert!(sql.rows_of_one_engine("EXECUTE z(NULL)").is_empty());
+}
+
 #[test]
 fn few_and_many_rows_by_the_first_columns_of_a_key() {
     let sql = Sql::new();
