@@ -43,6 +43,10 @@ referee: setup         ## the language front asked what PostgreSQL was asked; a 
 	$(BIN)/referee generate --own --serve $(BIN)/freestone --statements $${CHANGES:-100000} --changes
 	$(BIN)/referee views --own --serve $(BIN)/freestone --statements $${VIEWS:-3000}
 
+histories: setup       ## random transactions of several sessions, step by step beside PostgreSQL
+	$(CARGO_BUILD) --bin referee --bin freestone
+	$(BIN)/referee histories --own --serve $(BIN)/freestone --cases $${CASES:-1000} --jobs 2
+
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50

@@ -32,6 +32,7 @@ pub mod coverage;
 pub mod front;
 pub mod functions;
 pub mod generate;
+pub mod histories;
 pub mod laws;
 pub mod plan_time;
 pub mod random;

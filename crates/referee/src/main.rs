@@ -1,9 +1,11 @@
 //! `referee`: asks Freestone and PostgreSQL the same statements.
 
+use std::collections::btree_map::Entry;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use freestone_postgres::Cluster;
@@ -16,10 +18,11 @@ use freestone_referee::functions;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
+use freestone_referee::random::Random;
 use freestone_referee::served::Served;
 use freestone_referee::suite::{self, Format};
 use freestone_referee::wire::{Address, Wire};
-use freestone_referee::{plan_time, shapes, views};
+use freestone_referee::{histories, plan_time, shapes, views};
 
 const USAGE: &str = "\
 referee corpus [--record] [--prune] [--chapter NAME] [side]
@@ -42,6 +45,10 @@ referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most
     --rewrites: both sides are the front, with plans as bound and rewritten
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
+referee histories [--cases N] [--seed S] [--jobs N] [--serializable] [--foreign] side
+    does random transactions of several sessions on both servers, step by step, and reports each
+    kind of difference once: answers, waits, and the rows that are left;
+    --serializable: at that level, too; --foreign: rows refer to each other
 referee views [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [--alone] [side]
     makes views of random queries and compares their texts with PostgreSQL's, and the rows of our
     texts with those of the views; --alone: without PostgreSQL; --most: differences that are made
@@ -108,12 +115,17 @@ impl Options {
     }
 
     fn postgres(&self) -> io::Result<Wire> {
+        Wire::connect(&self.theirs())
+    }
+
+    /// Where PostgreSQL is.
+    fn theirs(&self) -> Address {
         let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
         if let Some(own) = &self.own {
-            return Wire::connect(own);
+            return own.clone();
         }
         let given = self.server("--postgres");
-        Wire::connect(&Address {
+        Address {
             user: of("PGUSER", "postgres"),
             database: of("PGDATABASE", "postgres"),
             ..given.unwrap_or_else(|| Address {
@@ -122,7 +134,7 @@ impl Options {
                 user: String::new(),
                 database: String::new(),
             })
-        })
+        }
     }
 
     fn ours(&self) -> io::Result<Box<dyn Side>> {
@@ -192,6 +204,7 @@ fn work(options: &Options) -> io::Result<bool> {
         }
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
+        Some("histories") => histories(options),
         Some("views") => views(options),
         Some("show") => show(options),
         Some("shapes") => shapes(options),
@@ -287,6 +300,52 @@ fn test_laws(options: &Options) -> io::Result<bool> {
         verdict.breaches.len()
     );
     Ok(verdict.breaches.is_empty())
+}
+
+fn histories(options: &Options) -> io::Result<bool> {
+    let Some(ours) = options.server("--freestone").or(options.served.clone()) else {
+        return Err(io::Error::other("histories need a server: --serve PROGRAM"));
+    };
+    let theirs = options.theirs();
+    let seed = options.number("--seed", drawn()) as u64;
+    let rules = histories::Rules {
+        serializable: options.flag("--serializable"),
+        foreign: options.flag("--foreign"),
+    };
+    println!("seed {seed}");
+    let cases = options.number("--cases", 500);
+    let next = AtomicUsize::new(0);
+    let kinds = Mutex::new(histories::Kinds::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= cases {
+                return Ok(());
+            }
+            let mut random = Random::new(seed.wrapping_add(number as u64));
+            let history = histories::drawn(&mut random, rules, number);
+            let servers = (&theirs, &ours);
+            let Some(difference) = histories::compared(&history, servers)? else {
+                continue;
+            };
+            let difference = difference.made_short(servers)?;
+            let mut kinds = kinds.lock().unwrap_or_else(PoisonError::into_inner);
+            match kinds.entry(difference.fingerprint()) {
+                Entry::Occupied(mut known) => known.get_mut().0 += 1,
+                Entry::Vacant(free) => {
+                    println!("-- {}\n{}\n", free.key(), difference.shown());
+                    free.insert((1, difference));
+                }
+            }
+        }
+    };
+    at_once(options, work)?;
+    let kinds = kinds.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (kind, (times, _)) in &kinds {
+        println!("{times:5} times {kind}");
+    }
+    println!("{cases} histories, {} kinds of difference", kinds.len());
+    Ok(kinds.is_empty())
 }
 
 /// Does the same work on `--jobs` threads at once.

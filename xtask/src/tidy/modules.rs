@@ -267,6 +267,7 @@ const REFEREE: &[&str] = &[
     "shapes",
     "views",
     "wire",
+    "histories",
     "served",
     "suite",
 ];

@@ -15,8 +15,7 @@ use freestone_storage::{Column as Stored, ColumnType, Hidden, TableSchema};
 
 use super::declared::{type_of_stored, type_to_store};
 use super::names::Names;
-use super::session_of;
-use super::{columns_of, condition_of, parse_expr};
+use super::{columns_of, condition_of, here_or_where_there_is_room, parse_expr, session_of};
 use crate::error::Result;
 use crate::lower::{self, FIRST, Surroundings, Term};
 use crate::relations::Relations;
@@ -81,7 +80,6 @@ fn bound_over(
     to: Option<&(String, Type)>,
 ) -> Result<Over> {
     let session = Arc::new(session_of(relations));
-    let names = Names::new(relations);
     let rows = columns.metadata().get(ROW_TYPE);
     let rows: i64 = rows.and_then(|number| number.parse().ok()).unwrap_or(0);
     let mut tables: Vec<(RowName, Vec<Column>)> = Vec::new();
@@ -103,8 +101,13 @@ fn bound_over(
         let place = Place::new(qualifier.cloned(), field.name());
         places.push((column, Lowered::Column(place), field.data_type().clone()));
     }
+    let bound = here_or_where_there_is_room(|| {
+        let names = Names::new(relations);
+        let binder = Binder::new(&names, &session);
+        Ok(binder.expression(expr, &tables, to)?)
+    })?;
     Ok(Over {
-        bound: Binder::new(&names, &session).expression(expr, &tables, to)?,
+        bound,
         places,
         session,
     })

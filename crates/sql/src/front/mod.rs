@@ -289,15 +289,20 @@ fn planned_for(
 /// Most queries are flat. All others are bound where there is room.
 fn with_room<R: Send>(relations: &Relations<'_>, bind: impl Fn() -> Result<R> + Sync) -> Result<R> {
     let requests = relations.state.config().get_extension::<Requests>();
-    let bound = || match bind() {
-        Err(error) if error.sqlstate == "54001" && !stack::is_great() => {
-            stack::on_great_stack(&bind)
-        }
-        bound => bound,
-    };
+    let bound = || here_or_where_there_is_room(&bind);
     match requests {
         Some(requests) => requests.planning(bound),
         None => bound(),
+    }
+}
+
+/// Calls a function again on a great stack if this one is too small.
+fn here_or_where_there_is_room<R: Send>(work: impl Fn() -> Result<R> + Sync) -> Result<R> {
+    match work() {
+        Err(error) if error.sqlstate == "54001" && !stack::is_great() => {
+            stack::on_great_stack(&work)
+        }
+        done => done,
     }
 }
 

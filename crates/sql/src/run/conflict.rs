@@ -256,6 +256,30 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The error of inserting the rows that meet none, if another transaction has added one with the
+    /// same key since the statement began.
+    pub(super) fn missed(&self, error: Error, conflict: &Conflict<'_>) -> Error {
+        let is_of = |key: &&Key| {
+            error
+                .message
+                .contains(&format!("unique constraint \"{}\"", key.name))
+        };
+        if error.sqlstate != "23505" || !conflict.keys.iter().any(is_of) {
+            return error;
+        }
+        match self.change(|own| {
+            own.has_missed();
+            Ok(())
+        }) {
+            Ok(()) => Error::new(
+                "40001",
+                "could not serialize access due to concurrent update",
+            )
+            .with_hint("run the transaction again"),
+            Err(error) => error,
+        }
+    }
+
     /// Which rows are new, and which meet one that is there.
     fn meetings(
         &self,
@@ -294,6 +318,10 @@ impl Run<'_> {
                     None => table.find_alike(&view, (&key.columns, &values), &all)?,
                 };
                 if let Some((id, old)) = found.into_iter().next() {
+                    if conflict.update.is_none() {
+                        // The row may be there no more, or have another key, when another ends.
+                        self.change(|own| Ok(own.must_be_settled(table.id, id)?))?;
+                    }
                     // In range: few rows are inserted this way.
                     let new = row as u32;
                     met.push(Meeting { new, id, row: old });

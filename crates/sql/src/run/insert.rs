@@ -134,24 +134,29 @@ impl Run<'_> {
             (None, None) if !is_checked => (self.add(name, table, source).await?, Vec::new()),
             (on, _) => {
                 let rows = self.gathered(table, source).await?;
-                let changes = match on {
-                    Some(on) => {
-                        let conflict = Conflict::of(self, on, table, (name, through))?;
-                        match table.schema.partitioned {
-                            Some(_) => {
-                                let rows = rows.as_slice();
-                                self.resolved_in_leaves(table, called, &conflict, rows)
-                                    .await?
-                            }
-                            None => self.resolved(table, called, &conflict, &rows).await?,
+                let conflict = on
+                    .as_ref()
+                    .map(|on| Conflict::of(self, on, table, (name, through)));
+                let conflict = conflict.transpose()?;
+                let changes = match &conflict {
+                    Some(conflict) => match table.schema.partitioned {
+                        Some(_) => {
+                            let rows = rows.as_slice();
+                            self.resolved_in_leaves(table, called, conflict, rows)
+                                .await?
                         }
-                    }
+                        None => self.resolved(table, called, conflict, &rows).await?,
+                    },
                     None => Changes {
                         inserted: rows,
                         ..Changes::default()
                     },
                 };
-                let applied = self.apply(table, &changes)?;
+                let applied = self.apply(table, &changes);
+                let applied = applied.map_err(|error| match &conflict {
+                    Some(conflict) => self.missed(error, conflict),
+                    None => error,
+                })?;
                 self.check_views(through, table, &applied.written).await?;
                 (applied.rows, applied.written)
             }

@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// `25P02` in a transaction that failed.
     pub(crate) fn planning(session: &'a Session) -> Result<Self> {
-        Ok(Self::over(session, session.snapshot()?))
+        Ok(Self::over(session, session.glance()?))
     }
 
     /// A run that only reads, outside of any transaction.

@@ -95,7 +95,7 @@ impl NewRows {
         let Ast::Insert(insert) = ast else {
             return None;
         };
-        let open = session.transaction().snapshot().ok()?;
+        let open = session.transaction().glance().ok()?;
         let snapshot = open.unwrap_or_else(|| session.database().store().snapshot());
         let rows = of_insert(&snapshot, insert)?;
         // Functions of other schemas may come before PostgreSQL's own.

@@ -23,7 +23,7 @@ impl Session {
     /// Whether the database has a table or view of that name in its default schema, as the
     /// session sees it.
     pub fn has_table(&self, name: &str) -> bool {
-        self.snapshot().is_ok_and(|snapshot| {
+        self.glance().is_ok_and(|snapshot| {
             let found = snapshot.table(DEFAULT_SCHEMA, name).is_some();
             found || snapshot.view(DEFAULT_SCHEMA, name).is_some()
         })

@@ -323,12 +323,12 @@ impl Session {
         &self.database
     }
 
-    /// The database as its next statement would see it.
+    /// The database as its next statement would see it, for those who only plan it.
     ///
     /// # Errors
     /// `25P02` in a transaction that failed.
-    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        let within = self.transaction().snapshot()?;
+    pub(crate) fn glance(&self) -> Result<Snapshot> {
+        let within = self.transaction().glance()?;
         Ok(within.unwrap_or_else(|| self.database.store().snapshot()))
     }
 

@@ -25,7 +25,7 @@ impl Session {
     /// # Errors
     /// `25P02` in a transaction that has failed.
     pub fn object_numbers(&self) -> Result<ObjectNumbers> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.glance()?;
         let state = self.statement_state();
         let relations = Relations::new(&state, snapshot);
         Ok(ObjectNumbers(Box::new(Numbers::of(&relations))))

@@ -63,7 +63,7 @@ impl Session {
         if !self.client().has_path() {
             return Ok(None);
         }
-        let Ok(snapshot) = self.snapshot() else {
+        let Ok(snapshot) = self.glance() else {
             // The statement will say itself why it does not run.
             return Ok(None);
         };

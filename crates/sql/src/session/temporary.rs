@@ -75,7 +75,7 @@ impl Session {
             static NEXT: AtomicU64 = AtomicU64::new(1);
             format!("{TEMPORARY}{}", NEXT.fetch_add(1, Ordering::Relaxed))
         });
-        let Ok(snapshot) = self.snapshot() else {
+        let Ok(snapshot) = self.glance() else {
             // It will say itself why it does not run.
             return Ok(Cow::Borrowed(ast));
         };
@@ -109,7 +109,7 @@ impl Session {
     /// # Errors
     /// Syntax errors of names.
     pub(super) fn own_targets(&self, statement: &mut grammar::OwnStatement) -> Result<()> {
-        let (Some(schema), Ok(snapshot)) = (self.temporary_schema(), self.snapshot()) else {
+        let (Some(schema), Ok(snapshot)) = (self.temporary_schema(), self.glance()) else {
             return Ok(());
         };
         let own = Own {

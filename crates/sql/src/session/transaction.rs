@@ -92,6 +92,24 @@ impl Block {
         self.modes.level.is_by_statement() && self.transaction.advance()
     }
 
+    /// Begins a statement that looks at the database. The first one decides what the transaction
+    /// sees, at every level.
+    fn look(&mut self) {
+        match std::mem::replace(&mut self.begun, true) {
+            false => self.transaction.advance(),
+            true => self.advance(),
+        };
+    }
+
+    /// Takes back what is lost when a statement has failed, so that nobody waits for it: all since
+    /// the last savepoint, or since the beginning.
+    fn fail(&mut self) {
+        match self.savepoints.last() {
+            Some(last) => self.transaction.roll_back_to(&last.state),
+            None => self.transaction.give_up(),
+        }
+    }
+
     /// Sets modes of the transaction.
     ///
     /// # Errors
@@ -262,12 +280,12 @@ impl Open {
         }
     }
 
-    /// What its next statement sees; `None` if there is no transaction.
+    /// What its next statement sees, for those who only plan it; `None` if there is no transaction.
     ///
     /// # Errors
     /// As [`Open::running`].
-    pub(crate) fn snapshot(&mut self) -> Result<Option<Snapshot>> {
-        Ok(self.running()?.map(|transaction| transaction.snapshot()))
+    pub(crate) fn glance(&mut self) -> Result<Option<Snapshot>> {
+        Ok(self.running()?.map(|transaction| transaction.glance()))
     }
 
     /// Begins a statement in the transaction, if there is one; returns what it sees. One that
@@ -282,9 +300,8 @@ impl Open {
             return Ok(None);
         };
         block.busy = true;
-        block.begun |= looks;
         if looks {
-            block.advance();
+            block.look();
         }
         Ok(Some(block.transaction.snapshot()))
     }
@@ -341,7 +358,10 @@ impl Open {
         }
         if failed {
             *self = match std::mem::take(self) {
-                Self::Going(block) => Self::Failed(block),
+                Self::Going(mut block) => {
+                    block.fail();
+                    Self::Failed(block)
+                }
                 other => other,
             };
         }
@@ -358,8 +378,7 @@ impl Open {
         let Self::Going(block) = self else {
             return Ok(None);
         };
-        block.begun = true;
-        block.advance();
+        block.look();
         Ok(Some(block.transaction.snapshot()))
     }
 
@@ -377,8 +396,7 @@ impl Open {
         let Self::Going(block) = self else {
             return Ok(None);
         };
-        block.begun = true;
-        block.advance();
+        block.look();
         let transaction = &mut block.transaction;
         let outcome = catch_unwind(AssertUnwindSafe(|| statement(transaction)))
             .unwrap_or_else(|panic| Err(panicked(&*panic)));

@@ -79,6 +79,8 @@ fn g1c_circular_information_flow_is_prevented() {
 fn otv_observed_transactions_do_not_vanish() {
     let (a, b) = two();
     begin([&a, &b]);
+    // A transaction sees what was committed before its first statement.
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
     a.run("UPDATE test SET value = 11 WHERE id = 1");
     a.run("UPDATE test SET value = 19 WHERE id = 2");
     a.run("COMMIT");
@@ -88,6 +90,46 @@ fn otv_observed_transactions_do_not_vanish() {
     );
     b.run("ROLLBACK");
     assert_eq!(b.sorted(ALL), ["1|11", "2|19"]);
+}
+
+#[test]
+fn the_first_statement_decides_what_a_transaction_sees() {
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+        let (a, b) = two();
+        b.run(&format!("BEGIN ISOLATION LEVEL {level}"));
+        b.run("SAVEPOINT s");
+        b.run("SET statement_timeout = 0");
+        a.run("UPDATE test SET value = 11 WHERE id = 1");
+        b.run("UPDATE test SET value = value + 1 WHERE id = 1");
+        a.run("UPDATE test SET value = 21 WHERE id = 2");
+        assert_eq!(b.sorted(ALL), ["1|12", "2|20"], "{level}");
+        b.run("ROLLBACK");
+    }
+}
+
+#[test]
+fn who_has_failed_holds_nothing() {
+    let (a, b) = two();
+    a.run("BEGIN; UPDATE test SET value = 11 WHERE id = 1; INSERT INTO test VALUES (3, 30)");
+    assert_eq!(a.state("SELECT 1 / 0"), "22012");
+    b.run("UPDATE test SET value = 12 WHERE id = 1");
+    b.run("INSERT INTO test VALUES (3, 31)");
+    assert_eq!(a.state("SELECT 1"), "25P02");
+    a.run("ROLLBACK");
+    assert_eq!(a.sorted(ALL), ["1|12", "2|20", "3|31"]);
+    // What came before a savepoint is held.
+    a.run("BEGIN; UPDATE test SET value = 1 WHERE id = 1; SAVEPOINT s");
+    a.run("UPDATE test SET value = 2 WHERE id = 2; INSERT INTO test VALUES (4, 40)");
+    assert_eq!(a.state("SELECT 1 / 0"), "22012");
+    b.run("UPDATE test SET value = 22 WHERE id = 2");
+    b.run("INSERT INTO test VALUES (4, 41)");
+    b.run("BEGIN");
+    assert_eq!(b.state("UPDATE test SET value = 0 WHERE id = 1"), "55P03");
+    b.run("ROLLBACK");
+    a.run("ROLLBACK TO s");
+    assert_eq!(a.one("SELECT value FROM test WHERE id = 1"), "1");
+    a.run("COMMIT");
+    assert_eq!(a.sorted(ALL), ["1|1", "2|22", "3|31", "4|41"]);
 }
 
 #[test]

@@ -93,8 +93,10 @@ struct State {
 pub enum LockMode {
     /// With others that do not change it.
     Share,
-    /// Alone, to change it.
+    /// Alone, to change it later.
     Update,
+    /// Alone: it has changed it.
+    Change,
 }
 
 /// The transactions that hold a row: one, or several that share it.
@@ -414,12 +416,13 @@ impl RowLocks {
         Ok(())
     }
 
-    /// Another transaction that holds a row to change it.
+    /// Another transaction that has changed a row.
     pub fn changing(&self, table: TableId, row: RowId, transaction: u64) -> Option<u64> {
         let state = self.state.lock();
         let newest = state.newest(table, row, u64::MAX).row;
         let holders = state.holders.get(&(table, newest))?;
-        holders.against(transaction, LockMode::Share)
+        let (holder, mode) = holders.first;
+        (mode == LockMode::Change && holder != transaction).then_some(holder)
     }
 
     /// Lets go what a transaction has locked; with `ended` it has nothing else.

@@ -277,7 +277,7 @@ impl Transaction {
     }
 
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
-        match self.try_lock(table, row, LockMode::Update) {
+        match self.try_lock(table, row, LockMode::Change) {
             RowLock::Taken => Ok(()),
             RowLock::ByAnother | RowLock::Changed => Err(changed_row(table)),
         }
@@ -302,6 +302,30 @@ impl Transaction {
                 RowLock::Taken
             }
         }
+    }
+
+    /// Refuses to go on where another transaction has changed a row and has not ended:
+    /// [`Transaction::take_stopped`] tells which.
+    ///
+    /// # Errors
+    /// `Conflict` if there is one; `NoSuchTable` if there is no such table.
+    pub fn must_be_settled(&mut self, table: TableId, row: RowId) -> Result<()> {
+        let table = self.table(table)?;
+        if matches!(row.place(), RowPlace::Own(_)) {
+            return Ok(());
+        }
+        match self.store.locks.changing(table.id, row, self.number) {
+            Some(holder) => {
+                self.stopped = Some(Stopped::ByAnother(holder));
+                Err(changed_row(&table))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that others have committed something that a statement has to see, or fail.
+    pub fn has_missed(&mut self) {
+        self.stopped = Some(Stopped::Changed);
     }
 
     /// Locks a row, so that no other transaction changes it until this one ends, or goes back to a

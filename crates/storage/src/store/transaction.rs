@@ -117,6 +117,13 @@ impl Transaction {
         self.relaxed = true;
     }
 
+    /// What its next statement sees, for those who only plan it: the tables that they look at are
+    /// not noted as read.
+    pub fn glance(&self) -> Snapshot {
+        let own = (self.tables.clone(), self.next_own);
+        self.base.with_own(self.catalog.clone(), own, None)
+    }
+
     /// What its next statement sees.
     pub fn snapshot(&self) -> Snapshot {
         let own = (self.tables.clone(), self.next_own);
@@ -275,12 +282,42 @@ impl Transaction {
         self.store.locks.release(self.number, locked, false);
     }
 
-    /// Lets its next statement see what others have committed by now. One that is serialisable,
-    /// or has changed the catalog or added blocks, goes on to see what it saw. Whether there is
+    /// Takes back all that it has done, and lets go all that it has locked: nothing of it will be
+    /// committed.
+    pub fn give_up(&mut self) {
+        self.catalog = self.base.catalog().clone();
+        self.added.clear();
+        self.tables.clear();
+        self.holds.clear();
+        self.renewed.clear();
+        self.unreferenced.clear();
+        self.deferred = Deferred::default();
+        self.unchecked = false;
+        self.let_go();
+    }
+
+    /// Lets go all that it has locked.
+    fn let_go(&mut self) {
+        // Most have locked nothing: they do not ask for the lock of the locks.
+        if !std::mem::take(&mut self.has_locked) {
+            return;
+        }
+        let locked = Locked {
+            rows: &std::mem::take(&mut self.locked),
+            tables: &std::mem::take(&mut self.whole),
+            keys: &std::mem::take(&mut self.added_keys),
+        };
+        self.store.locks.release(self.number, locked, true);
+    }
+
+    /// Lets its next statement see what others have committed by now. One that is serialisable and
+    /// has read a table, or has changed the catalog or added blocks, goes on to see what it saw. Whether there is
     /// anything new.
     pub fn advance(&mut self) -> bool {
         let is_plain = Arc::ptr_eq(&self.catalog, self.base.catalog());
-        if self.reads.is_some() || !is_plain || !self.renewed.is_empty() {
+        let has_read = |reads: &Arc<Reads>| !reads.lock().is_empty();
+        let has_read = self.reads.as_ref().is_some_and(has_read);
+        if has_read || !is_plain || !self.renewed.is_empty() {
             return false;
         }
         let base = self.store.snapshot();
@@ -335,16 +372,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let locks = &self.store.locks;
-        // Most have locked nothing: they do not ask for the lock of the locks.
-        if self.has_locked {
-            let locked = Locked {
-                rows: &self.locked,
-                tables: &self.whole,
-                keys: &self.added_keys,
-            };
-            locks.release(self.number, locked, true);
-        }
+        self.let_go();
     }
 }
 

@@ -113,7 +113,9 @@ fn keys_hold_beside_a_change_of_the_table() {
     transaction
         .edit(|edit| edit.create_index(DEFAULT_SCHEMA, table, index))
         .unwrap();
-    let first = transaction.insert(id, &rows(&[7])).unwrap();
+    // More keys than a transaction locks: only its commit meets those of others.
+    let many: Vec<i64> = (7..70_000).collect();
+    let first = transaction.insert(id, &rows(&many)).unwrap();
     transaction.check_keys(id, first).unwrap();
     insert(&store, id, &[7]);
     assert_eq!(transaction.commit().unwrap_err().sqlstate(), "23505");
