@@ -2,8 +2,8 @@
 //!
 //! A history is a list of steps, each a statement of a session. Both servers are given the same steps
 //! in the same order. A statement that does not end at once waits for another session; the steps that
-//! its session has yet to do follow when it goes on. What is compared: the answer to each statement,
-//! whether it waited, and the rows that are left.
+//! its session has yet to do follow when it goes on. Three things are compared: the answer to each
+//! statement, whether it waited, and the rows that are left.
 //!
 //! ```text
 //! s1  BEGIN
@@ -49,7 +49,7 @@ pub struct Step {
 /// Statements of several sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
-    /// What is there before.
+    /// Statements that make the tables.
     pub setup: Vec<String>,
     /// The steps in their order.
     pub steps: Vec<Step>,
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub answer: Option<String>,
 }
 
-/// What a server did with a history: outcomes of its steps, and what was left.
+/// The outcomes of a history's steps on a server, and the rows that are left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// One for each step.
@@ -80,13 +80,13 @@ pub struct Told {
 pub struct Difference {
     /// The history, made short.
     pub history: History,
-    /// What PostgreSQL did.
+    /// PostgreSQL's outcomes.
     pub theirs: Told,
-    /// What Freestone did.
+    /// Freestone's outcomes.
     pub ours: Told,
 }
 
-/// What to draw.
+/// The kinds of histories that are drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Whether sessions may be serialisable.
@@ -355,7 +355,7 @@ pub fn compared(
 }
 
 impl Difference {
-    /// The same with as few steps as differ.
+    /// Leaves out steps as long as the rest differs.
     ///
     /// # Errors
     /// A server is gone.
@@ -378,7 +378,7 @@ impl Difference {
         Ok(self)
     }
 
-    /// What differs first, without numbers.
+    /// The first difference, without numbers.
     pub fn fingerprint(&self) -> String {
         let pairs = self.theirs.steps.iter().zip(&self.ours.steps);
         let mut pairs = pairs.zip(&self.history.steps);

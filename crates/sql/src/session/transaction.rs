@@ -280,7 +280,8 @@ impl Open {
         }
     }
 
-    /// What its next statement sees, for those who only plan it; `None` if there is no transaction.
+    /// The database as the next statement would see it, for those who only plan it; `None` if there
+    /// is no transaction.
     ///
     /// # Errors
     /// As [`Open::running`].

@@ -117,7 +117,7 @@ fn who_has_failed_holds_nothing() {
     assert_eq!(a.state("SELECT 1"), "25P02");
     a.run("ROLLBACK");
     assert_eq!(a.sorted(ALL), ["1|12", "2|20", "3|31"]);
-    // What came before a savepoint is held.
+    // Locks from before a savepoint stay.
     a.run("BEGIN; UPDATE test SET value = 1 WHERE id = 1; SAVEPOINT s");
     a.run("UPDATE test SET value = 2 WHERE id = 2; INSERT INTO test VALUES (4, 40)");
     assert_eq!(a.state("SELECT 1 / 0"), "22012");

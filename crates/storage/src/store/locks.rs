@@ -159,7 +159,7 @@ impl Holders {
     }
 }
 
-/// What a transaction has locked.
+/// The locks of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Locked<'a> {
     /// Rows, by any of their names.

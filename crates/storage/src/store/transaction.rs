@@ -117,8 +117,8 @@ impl Transaction {
         self.relaxed = true;
     }
 
-    /// What its next statement sees, for those who only plan it: the tables that they look at are
-    /// not noted as read.
+    /// The database as the next statement sees it, for those who only plan it: the tables that they
+    /// look at are not noted as read.
     pub fn glance(&self) -> Snapshot {
         let own = (self.tables.clone(), self.next_own);
         self.base.with_own(self.catalog.clone(), own, None)
