@@ -44,7 +44,9 @@ impl Transaction {
     ///
     /// # Errors
     /// 42804, 23502 or 22003 for rows that the table cannot hold, 54000 for a row
-    /// of over 2 GiB. Keys are checked by [`Transaction::check_keys`].
+    /// of over 2 GiB; `Conflict` if another transaction has added one of their keys, for which
+    /// [`Transaction::take_stopped`] tells whom to wait for. Then no row is added. Keys are
+    /// checked by [`Transaction::check_keys`].
     pub fn insert(&mut self, table: TableId, rows: &RecordBatch) -> Result<u64> {
         let table = self.table(table)?;
         check_batch(&table.schema, rows)?;
