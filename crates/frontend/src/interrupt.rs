@@ -65,11 +65,6 @@ pub fn during<T>(interrupt: &Interrupt, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// The interrupt of this thread, for another thread that does a part of the work.
-pub(crate) fn current() -> Option<Interrupt> {
-    CURRENT.with_borrow(Clone::clone)
-}
-
 /// Counts a step, and looks every few of them.
 ///
 /// # Errors
@@ -96,7 +91,8 @@ pub fn check_rows(rows: usize) -> Result<()> {
     }
 }
 
-/// Runs a function that waits for another thread.
+/// Runs a function that may take long without a look, while another thread does what waits for
+/// this one.
 pub(crate) fn waiting<T>(f: impl FnOnce() -> T) -> T {
     let aside = CURRENT.with_borrow(|current| current.as_ref().and_then(|current| current.aside));
     let Some(aside) = aside else {

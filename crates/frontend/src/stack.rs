@@ -2,8 +2,9 @@
 //!
 //! A walk that can fail asks before each level whether there is room ([`check`]), and refuses
 //! the statement with `54001` where there is none, as PostgreSQL does by `max_stack_depth`. A
-//! walk that cannot fail, over a tree that is deep, goes to a thread with a great stack
-//! ([`with_room`]), of which the system gives memory for the part that is used only.
+//! walk that cannot fail, over a tree that is deep, goes to a great stack ([`with_room`]), of
+//! which the system gives memory for the part that is used only. Evaluation goes there by itself
+//! when its thread's stack is used up ([`step`]).
 //!
 //! ```text
 //! thread's stack   ├── used ──┼──────── room ─────────┤ reserve ┤
@@ -11,8 +12,15 @@
 //!
 //! The system says where the stack of a thread ends.
 
+use std::cell::Cell;
+
 use crate::error::{Error, Result};
 use crate::interrupt;
+
+thread_local! {
+    /// Whether a great stack is in use.
+    static ON_GREAT: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Bytes that a thread is taken to have on a system that does not say.
 const DEFAULT: usize = 1 << 20;
@@ -63,6 +71,20 @@ pub fn check() -> Result<()> {
     }
 }
 
+/// Does a step of a walk that asks at each level: here, or on a great stack where this one has
+/// no room. Threads may have small stacks, and the work that waits may be taken up by any.
+///
+/// # Errors
+/// Those of the step; `54001` where the great stack is used up, too, and `57014`.
+pub fn step<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
+    interrupt::check()?;
+    match left() {
+        0 if ON_GREAT.get() => Err(too_complex()),
+        0 => on_great_stack(f),
+        _ => f(),
+    }
+}
+
 /// Whether there is room for walks over a tree of so many levels that do not ask.
 ///
 /// # Errors
@@ -82,45 +104,34 @@ pub fn too_complex() -> Error {
 }
 
 /// Calls a function where there is room for walks over a tree of so many levels: here, or on a
-/// thread with a great stack.
-pub fn with_room<T: Send>(levels: usize, f: impl FnOnce() -> T + Send) -> T {
+/// great stack.
+pub fn with_room<T>(levels: usize, f: impl FnOnce() -> T) -> T {
     if levels <= FLAT || levels.saturating_mul(LEVEL) <= left() {
         return f();
     }
     on_great_stack(f)
 }
 
-/// Whether this thread has a great stack already.
+/// Whether there is the room of a great stack already.
 pub fn is_great() -> bool {
     left() >= GREAT / 2
 }
 
-/// Calls a function on a thread with a great stack.
-pub fn on_great_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+/// Calls a function on a great stack: this one, or a new one of this thread.
+pub fn on_great_stack<T>(f: impl FnOnce() -> T) -> T {
+    /// Brings back what was there, after a panic, too.
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ON_GREAT.set(self.0);
+        }
+    }
     if is_great() {
         return f();
     }
-    let mut f = Some(f);
-    let current = interrupt::current().unwrap_or_default();
-    let taken = &mut f;
-    let work = move || taken.take().map(|f| interrupt::during(&current, f));
-    let done = interrupt::waiting(|| {
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(GREAT);
-            let started = thread.spawn_scoped(scope, work);
-            match started.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(done)) => done,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // The system has no thread to give.
-                Err(_) => None,
-            }
-        })
-    });
-    match (done, f) {
-        (Some(done), _) => done,
-        (None, Some(f)) => f(),
-        (None, None) => unreachable!("a function is called once"),
-    }
+    let _restore = Restore(ON_GREAT.replace(true));
+    // Walks that do not ask take their time.
+    interrupt::waiting(|| stacker::grow(GREAT, f))
 }
 
 #[cfg(test)]

@@ -108,20 +108,19 @@ pub(crate) async fn with_room<T: Send>(
     std::future::poll_fn(|context| polled(deep, work.as_mut(), context)).await
 }
 
-/// Polls work on a statement, on a great stack if it is deep.
-fn polled<T: Send>(
+/// Bytes of a stack that statements are begun with.
+const SMALL: usize = 128 << 10;
+
+/// Polls work on a statement, on a great stack if it is deep or this stack is small.
+fn polled<T>(
     deep: bool,
-    work: Pin<&mut (impl Future<Output = T> + Send)>,
+    work: Pin<&mut impl Future<Output = T>>,
     context: &mut Context<'_>,
 ) -> Poll<T> {
-    if !deep {
-        return work.poll(context);
+    match deep || stack::left() < SMALL {
+        true => stack::on_great_stack(|| work.poll(context)),
+        false => work.poll(context),
     }
-    let (waker, runtime) = (context.waker(), Handle::try_current().ok());
-    stack::on_great_stack(move || {
-        let _entered = runtime.as_ref().map(Handle::enter);
-        work.poll(&mut Context::from_waker(waker))
-    })
 }
 
 /// Does work that takes long beside the runtime's threads.

@@ -88,8 +88,11 @@ pub fn evaluate(expr: &Expr, input: &Input<'_>) -> Result<Column> {
     if input.rows == 0 {
         return nothing(expr);
     }
-    stack::check()?;
     interrupt::check_rows(input.rows)?;
+    stack::step(|| kind(expr, input))
+}
+
+fn kind(expr: &Expr, input: &Input<'_>) -> Result<Column> {
     match &expr.kind {
         ExprKind::Literal(value) => Ok(Column::constant(Arc::clone(value))),
         ExprKind::Column(id) => column(*id, input),

@@ -162,8 +162,7 @@ impl Run<'_> {
     }
 
     fn plan(&self, plan: &Plan, env: &Env<'_>) -> Result<Table> {
-        stack::check()?;
-        let table = self.node(plan, env)?;
+        let table = stack::step(|| self.node(plan, env))?;
         self.count(table.rows.max(1))?;
         Ok(table)
     }

@@ -81,7 +81,10 @@ pub(super) fn literal(text: &str, ty: &Type) -> Node {
 
 impl Reader<'_> {
     pub(super) fn node(&self, expr: &Expr) -> Option<Typed> {
-        stack::check().ok()?;
+        stack::step(|| Ok(self.node_here(expr))).ok()?
+    }
+
+    fn node_here(&self, expr: &Expr) -> Option<Typed> {
         let truth = |node| Some((node, Type::Bool));
         match expr {
             Expr::Nested(inner) => self.node(inner),

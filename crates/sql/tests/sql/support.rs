@@ -8,11 +8,13 @@ use freestone::{Cells, Database, Description, Error, Outcome, Prepared, Session}
 pub const LAYOUTS: [&str; 3] = ["row", "column", "pax"];
 
 pub fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    threads().build().unwrap()
+}
+
+fn threads() -> tokio::runtime::Builder {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    threads.worker_threads(2).enable_all();
+    threads
 }
 
 /// A session with a runtime to run it on.
@@ -24,6 +26,14 @@ pub struct Sql {
 impl Sql {
     pub fn new() -> Self {
         Self::on(&Database::in_memory())
+    }
+
+    /// A session whose work is done by threads with stacks of so many bytes.
+    pub fn with_stacks(bytes: usize) -> Self {
+        Self {
+            session: Database::in_memory().session(),
+            runtime: threads().thread_stack_size(bytes).build().unwrap(),
+        }
     }
 
     pub fn on(database: &Database) -> Self {
