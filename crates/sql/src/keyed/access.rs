@@ -4,10 +4,11 @@
 //! cannot matter for the result. A condition allows a table some *alternatives*: each gives
 //! some of its columns one value. `a = 1` has one, `a IN (1, 2)` two, and
 //! `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` two of two columns each; columns that are equal by
-//! a condition share their values. An access is there if every alternative gives all columns of
-//! a primary key or UNIQUE constraint a value, or the first columns of one or of an index; bounds
-//! of the next column narrow the rows. The values may come from the rows of another table that is
-//! read before, whose columns they equal:
+//! a condition share their values. An alternative may also bound columns, as `a BETWEEN 1 AND 9`
+//! does. An access is there if every alternative gives all columns of a primary key or UNIQUE
+//! constraint a value, or the first columns of one or of an index; bounds of the next column narrow
+//! the rows. Bounds of the first column alone do where there is a least and a greatest value. The
+//! values may come from the rows of another table that is read before, whose columns they equal:
 //!
 //! ```text
 //! FROM orders o JOIN users u ON u.id = o.user_id WHERE o.id = $1
@@ -61,8 +62,8 @@ pub(super) struct Access {
     pub(super) schema: OnceLock<SchemaRef>,
     /// Whether the rows of its keys meet all conditions of the table.
     pub(super) is_exact: bool,
-    /// Where the values of each key, or of its first columns, come from.
-    keys: Vec<Vec<Source>>,
+    /// Where the values of each key, or of its first columns, and the bounds come from.
+    keys: Vec<Key<Source>>,
     /// The access, among those before it, whose rows give it values.
     after: Option<usize>,
 }
@@ -72,11 +73,12 @@ pub(super) struct Access {
 pub(super) enum By {
     /// All columns of a key.
     Key(KeyLookUp),
-    /// The first columns of a key or an index, and bounds of the next one.
+    /// The first columns of a key or an index, and bounds of others.
     First {
         /// These columns, and others that have to equal values.
         columns: Vec<usize>,
-        bounds: Vec<Between>,
+        /// Whether the next column, or the first one if none has a value, is bounded.
+        is_bounded: bool,
         /// If a LIMIT wants only rows that come first in the order of the next column, which.
         foremost: Option<Limited>,
     },
@@ -90,12 +92,19 @@ pub(super) struct Limited {
     count: Source,
 }
 
+/// The values of a key, or of its first columns, and the bounds of other columns.
+#[derive(Clone, Debug)]
+pub(super) struct Key<V> {
+    pub(super) values: Vec<V>,
+    pub(super) bounds: Vec<Bounded<V>>,
+}
+
 /// A bound of a column.
-#[derive(Debug)]
-pub(super) struct Between {
+#[derive(Clone, Debug)]
+pub(super) struct Bounded<V> {
     column: usize,
     op: CompareOp,
-    source: Source,
+    value: V,
 }
 
 /// Where a value of a key comes from.
@@ -143,14 +152,6 @@ impl Source {
         }
     }
 
-    /// The value of a bound; the outer `None` if it is not known, the inner one is NULL.
-    fn bound(&self, parameters: &[ArrayRef]) -> Option<Option<Value>> {
-        match self {
-            Source::Computed(expr) => whole(expr, parameters),
-            other => Some(other.value(parameters)),
-        }
-    }
-
     /// The value of a part of a key, for a row of the access that comes before, if there is one; the
     /// outer `None` if it cannot be computed, the inner one is NULL.
     fn of_key(
@@ -186,17 +187,23 @@ impl Access {
         &self,
         given: &Given<'_>,
         found: &[RecordBatch],
-    ) -> Option<Vec<Vec<Value>>> {
-        let mut keys: Vec<Vec<Value>> = Vec::with_capacity(self.keys.len());
+    ) -> Option<Vec<Key<Value>>> {
+        let mut keys: Vec<Key<Value>> = Vec::with_capacity(self.keys.len());
         let mut add = |before: Option<(&RecordBatch, usize)>| -> Option<()> {
             for key in &self.keys {
-                let mut values = Vec::with_capacity(key.len());
-                for source in key {
+                let mut values = Vec::with_capacity(key.values.len());
+                for source in &key.values {
                     values.extend(source.of_key(given, before)?);
                 }
+                let mut bounds = Vec::with_capacity(key.bounds.len());
+                for Bounded { column, op, value } in &key.bounds {
+                    let value = value.of_key(given, before)?;
+                    let (column, op) = (*column, *op);
+                    bounds.extend(value.map(|value| Bounded { column, op, value }));
+                }
                 // One that is NULL is missing.
-                if values.len() == key.len() {
-                    keys.push(values);
+                if values.len() == key.values.len() && bounds.len() == key.bounds.len() {
+                    keys.push(Key { values, bounds });
                 }
             }
             Some(())
@@ -207,7 +214,12 @@ impl Access {
         }
         if keys.len() > 1 {
             let mut seen = HashSet::new();
-            keys.retain(|key| seen.insert(key.iter().map(bytes).collect::<Vec<_>>()));
+            keys.retain(|key| {
+                let values = key.values.iter().map(bytes).collect::<Vec<_>>();
+                let bounds = key.bounds.iter();
+                let bounds = bounds.map(|one| (one.column, one.op, bytes(&one.value)));
+                seen.insert((values, bounds.collect::<Vec<_>>()))
+            });
         }
         Some(keys)
     }
@@ -219,32 +231,28 @@ impl By {
         match self {
             By::Key(_) => usize::MAX,
             By::First {
-                columns, bounds, ..
-            } => 2 * columns.len() + usize::from(!bounds.is_empty()),
+                columns,
+                is_bounded,
+                ..
+            } => 2 * columns.len() + usize::from(*is_bounded),
         }
     }
 
-    /// The condition that values of the columns make together with the bounds; `None` if
-    /// a bound is NULL.
-    pub(super) fn condition(&self, key: &[Value], parameters: &[ArrayRef]) -> Option<Predicate> {
-        let By::First {
-            columns, bounds, ..
-        } = self
-        else {
+    /// The condition that a key makes; `None` if the way is by whole keys.
+    pub(super) fn condition(&self, key: &Key<Value>) -> Option<Predicate> {
+        let By::First { columns, .. } = self else {
             return None;
         };
-        let compare =
-            |column: usize, op: CompareOp, value: Value| Predicate::Compare { column, op, value };
-        let equal = columns.iter().zip(key);
-        let equal = equal.map(|(column, value)| compare(*column, CompareOp::Eq, value.clone()));
-        let mut terms: Vec<Predicate> = equal.collect();
-        for bound in bounds {
-            // Rows beyond a bound that is not known are found, and fail its condition.
-            if let Some(value) = bound.source.bound(parameters) {
-                terms.push(compare(bound.column, bound.op, value?));
-            }
-        }
-        Some(Predicate::And(terms))
+        let compare = |column: usize, op: CompareOp, value: &Value| Predicate::Compare {
+            column,
+            op,
+            value: value.clone(),
+        };
+        let equal = columns.iter().zip(&key.values);
+        let equal = equal.map(|(column, value)| compare(*column, CompareOp::Eq, value));
+        let bounds = key.bounds.iter();
+        let bounds = bounds.map(|bound| compare(bound.column, bound.op, &bound.value));
+        Some(Predicate::And(equal.chain(bounds).collect()))
     }
 
     /// The rows that are wanted of those with one key, if not all of them are.
@@ -489,13 +497,14 @@ impl<'p> Walk<'p> {
         // With values of rows there may be a whole key where there is none without them.
         let of_rows = found.iter().enumerate().filter_map(|(number, access)| {
             let rows = self.values_of_rows(access, (&places, above), schema);
-            if rows.is_empty() {
+            if rows.equal.is_empty() {
                 return None;
             }
-            let given = given.clone().unwrap_or_else(|| vec![Alternative::new()]);
+            let given = given.clone();
+            let given = given.unwrap_or_else(|| vec![Alternative::default()]);
             let with_rows = given.into_iter().map(|mut one| {
-                for (at, source) in &rows {
-                    one.entry(*at).or_insert_with(|| source.clone());
+                for (at, source) in &rows.equal {
+                    one.equal.entry(*at).or_insert_with(|| source.clone());
                 }
                 one
             });
@@ -512,12 +521,8 @@ impl<'p> Walk<'p> {
                 (By::Key(look_up.of_reader()), keys, after)
             }
             None => ways.iter().find_map(|(alternatives, after)| {
-                let conditions = Conditions {
-                    bounds: bounds(above, &places, schema),
-                    wanted: wanted.and_then(|wanted| limited(&wanted, above, &places, schema)),
-                    alternatives,
-                };
-                let (by, keys) = first_columns(schema, conditions)?;
+                let wanted = wanted.and_then(|wanted| limited(&wanted, above, &places, schema));
+                let (by, keys) = first_columns(schema, alternatives, wanted)?;
                 Some((by, keys, *after))
             })?,
         };
@@ -558,7 +563,10 @@ impl<'p> Walk<'p> {
             let is_plain = is_plain(&schema.columns[*position].kind);
             is_plain.then_some((*position, Source::Row(*at)))
         });
-        own.collect()
+        Alternative {
+            equal: own.collect(),
+            bounds: Vec::new(),
+        }
     }
 
     /// Adds the columns that equal those of a table by a condition or a projection.
@@ -624,8 +632,75 @@ fn equality(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// Values of some columns of a table, by their positions.
-type Alternative = HashMap<usize, Source>;
+/// Values and bounds of some columns of a table.
+#[derive(Clone, Debug, Default)]
+struct Alternative {
+    /// The columns that have one value, by their positions.
+    equal: HashMap<usize, Source>,
+    bounds: Vec<Bounded<Source>>,
+}
+
+impl Alternative {
+    /// Whether a column has a value.
+    fn gives(&self, column: usize) -> bool {
+        self.equal.contains_key(&column)
+    }
+
+    /// Whether a column has a value or a bound.
+    fn narrows(&self, column: usize) -> bool {
+        self.gives(column) || self.bounds.iter().any(|bound| bound.column == column)
+    }
+
+    /// Whether a column has a value, or lies between two.
+    fn encloses(&self, column: usize) -> bool {
+        let has = |ops: [CompareOp; 2]| {
+            let mut bounds = self.bounds.iter();
+            bounds.any(|bound| bound.column == column && ops.contains(&bound.op))
+        };
+        let below = has([CompareOp::Lt, CompareOp::LtEq]);
+        self.gives(column) || below && has([CompareOp::Gt, CompareOp::GtEq])
+    }
+
+    /// Its values of some columns, with the others and its bounds as bounds; `None` if one of these
+    /// has no value.
+    fn key(&self, columns: &[usize]) -> Option<Key<Source>> {
+        let values = columns.iter().map(|column| self.equal.get(column).cloned());
+        let others = self.equal.iter();
+        let others = others.filter(|(column, _)| !columns.contains(column));
+        let others = others.map(|(column, value)| Bounded {
+            column: *column,
+            op: CompareOp::Eq,
+            value: value.clone(),
+        });
+        Some(Key {
+            values: values.collect::<Option<_>>()?,
+            bounds: others.chain(self.bounds.iter().cloned()).collect(),
+        })
+    }
+}
+
+/// The position of the column that an expression is, as it is or as a wider integer.
+fn position(expr: &Expr, places: &HashMap<ColumnId, usize>) -> Option<usize> {
+    match &expr.kind {
+        ExprKind::Column(id) => places.get(id).copied(),
+        ExprKind::Call {
+            function,
+            arguments,
+        } if function.name == "cast" => match arguments.as_slice() {
+            [narrow] if is_wider(&expr.ty, &narrow.ty) => position(narrow, places),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether every value of an integer type is one of another.
+fn is_wider(wide: &Type, narrow: &Type) -> bool {
+    matches!(
+        (wide, narrow),
+        (Type::Int8, Type::Int4 | Type::Int2) | (Type::Int4, Type::Int2)
+    )
+}
 
 /// The alternatives that a condition allows; `None` if it says nothing of the columns.
 fn alternatives(
@@ -633,15 +708,14 @@ fn alternatives(
     places: &HashMap<ColumnId, usize>,
     schema: &TableSchema,
 ) -> Option<Vec<Alternative>> {
-    let position = |column: &Expr| match column.kind {
-        ExprKind::Column(id) => places.get(&id).copied(),
-        _ => None,
-    };
     let given = |column: &Expr, value: &Expr| {
-        let at = position(column)?;
+        let at = position(column, places)?;
         family(&column.ty).filter(|own| family(&value.ty) == Some(*own))?;
         let source = source_of(value, &schema.columns[at].kind)?;
-        Some(Alternative::from([(at, source)]))
+        Some(Alternative {
+            equal: HashMap::from([(at, source)]),
+            bounds: Vec::new(),
+        })
     };
     match &expr.kind {
         ExprKind::InList { value, list, equal } if equal.name == "=" => {
@@ -663,11 +737,16 @@ fn alternatives(
             parts(expr, &mut terms);
             alternatives_of(&terms, places, schema)
         }
-        _ => {
-            let (left, right) = equality(expr)?;
-            let one = given(left, right).or_else(|| given(right, left))?;
-            Some(vec![one])
-        }
+        _ => match equality(expr) {
+            Some((left, right)) => {
+                let one = given(left, right).or_else(|| given(right, left))?;
+                Some(vec![one])
+            }
+            None => Some(vec![Alternative {
+                equal: HashMap::new(),
+                bounds: vec![bound(expr, places, schema)?],
+            }]),
+        },
     }
 }
 
@@ -681,9 +760,9 @@ fn decided(
     let mut columns = HashSet::new();
     for term in above {
         let all = alternatives(term, places, schema)?;
-        let own: HashSet<usize> = all.first()?.keys().copied().collect();
+        let own: HashSet<usize> = all.first()?.equal.keys().copied().collect();
         let is_alike = |one: &Alternative| {
-            one.len() == own.len() && one.keys().all(|column| own.contains(column))
+            one.equal.len() == own.len() && one.equal.keys().all(|column| own.contains(column))
         };
         if !is_decided(term, own.len()) || !all.iter().all(is_alike) {
             return None;
@@ -733,7 +812,10 @@ fn alternatives_of(
                     .flat_map(|one| more.iter().map(move |other| (one, other)));
                 let joined = pairs.map(|(one, other)| {
                     let mut joined = other.clone();
-                    joined.extend(one.iter().map(|(at, value)| (*at, value.clone())));
+                    let equal = one.equal.iter();
+                    let equal = equal.map(|(at, value)| (*at, value.clone()));
+                    joined.equal.extend(equal);
+                    joined.bounds.extend(one.bounds.iter().cloned());
                     joined
                 });
                 joined.collect()
@@ -775,44 +857,37 @@ fn is_plain(kind: &ColumnType) -> bool {
     )
 }
 
-/// The bounds that conditions set columns of a table.
-fn bounds(
-    above: &[&Expr],
+/// The bound that a condition sets a column of a table.
+fn bound(
+    expr: &Expr,
     places: &HashMap<ColumnId, usize>,
     schema: &TableSchema,
-) -> Vec<(usize, CompareOp, Source)> {
-    let position = |expr: &Expr| match expr.kind {
-        ExprKind::Column(id) => places.get(&id).copied(),
-        _ => None,
+) -> Option<Bounded<Source>> {
+    let ExprKind::Call {
+        function,
+        arguments,
+    } = &expr.kind
+    else {
+        return None;
     };
-    let bound = |expr: &&Expr| {
-        let ExprKind::Call {
-            function,
-            arguments,
-        } = &expr.kind
-        else {
-            return None;
-        };
-        let [left, right] = arguments.as_slice() else {
-            return None;
-        };
-        family(&left.ty).filter(|own| family(&right.ty) == Some(*own))?;
-        let (op, turned) = match function.name {
-            "<" => (CompareOp::Lt, CompareOp::Gt),
-            "<=" => (CompareOp::LtEq, CompareOp::GtEq),
-            ">" => (CompareOp::Gt, CompareOp::Lt),
-            ">=" => (CompareOp::GtEq, CompareOp::LtEq),
-            _ => return None,
-        };
-        let (at, op, value) = match (position(left), position(right)) {
-            (Some(at), None) => (at, op, right),
-            (None, Some(at)) => (at, turned, left),
-            _ => return None,
-        };
-        let source = source_of(value, &schema.columns[at].kind);
-        Some((at, op, source?))
+    let [left, right] = arguments.as_slice() else {
+        return None;
     };
-    above.iter().filter_map(bound).collect()
+    family(&left.ty).filter(|own| family(&right.ty) == Some(*own))?;
+    let (op, turned) = match function.name {
+        "<" => (CompareOp::Lt, CompareOp::Gt),
+        "<=" => (CompareOp::LtEq, CompareOp::GtEq),
+        ">" => (CompareOp::Gt, CompareOp::Lt),
+        ">=" => (CompareOp::GtEq, CompareOp::LtEq),
+        _ => return None,
+    };
+    let (column, op, value) = match (position(left, places), position(right, places)) {
+        (Some(column), None) => (column, op, right),
+        (None, Some(column)) => (column, turned, left),
+        _ => return None,
+    };
+    let value = source_of(value, &schema.columns[column].kind)?;
+    Some(Bounded { column, op, value })
 }
 
 /// The rows that a LIMIT leaves, if all conditions are of those that a look-up tests: equalities
@@ -824,12 +899,9 @@ fn limited(
     schema: &TableSchema,
 ) -> Option<Limited> {
     let column = *places.get(&wanted.column)?;
-    let is_tested = |term: &&Expr| {
-        let equal = alternatives(term, places, schema).is_some_and(|all| all.len() == 1);
-        equal
-            || bounds(&[term], places, schema)
-                .iter()
-                .any(|(of, _, source)| *of == column && !matches!(source, Source::Computed(_)))
+    let is_tested = |term: &&Expr| match alternatives(term, places, schema).as_deref() {
+        Some([one]) => one.bounds.iter().all(|bound| bound.column == column),
+        _ => false,
     };
     let of = &schema.columns[column];
     let count = match &wanted.count.kind {
@@ -845,65 +917,49 @@ fn limited(
     })
 }
 
-/// The conditions of a table's rows.
-struct Conditions<'a> {
-    alternatives: &'a [Alternative],
-    bounds: Vec<(usize, CompareOp, Source)>,
-    wanted: Option<Limited>,
-}
-
 /// The first columns of a key or an index to which every alternative gives values, as many as
 /// there are, with the bounds of the next column and the rows that are wanted in its order.
 fn first_columns(
     schema: &TableSchema,
-    conditions: Conditions<'_>,
-) -> Option<(By, Vec<Vec<Source>>)> {
-    let Conditions {
-        alternatives,
-        bounds,
-        wanted,
-    } = conditions;
+    alternatives: &[Alternative],
+    wanted: Option<Limited>,
+) -> Option<(By, Vec<Key<Source>>)> {
     let keys = schema.keys.iter().map(|key| &key.columns);
     let trees = schema.indexes.iter();
     let trees = trees.filter(|index| index.kind == IndexKind::Csb);
     let given = |columns: &Vec<usize>| {
-        let known = |column: &&usize| alternatives.iter().all(|one| one.contains_key(column));
+        let known = |column: &&usize| alternatives.iter().all(|one| one.gives(**column));
         let first = columns.iter().take_while(known).count();
-        let next = columns.get(first);
-        let bounded = next.is_some_and(|next| bounds.iter().any(|(column, ..)| column == next));
-        let ordered = wanted
-            .as_ref()
-            .is_some_and(|wanted| Some(&wanted.column) == next);
+        let next = columns.get(first).copied();
+        let of_next = |holds: &dyn Fn(&Alternative, usize) -> bool| {
+            next.is_some_and(|next| alternatives.iter().all(|one| holds(one, next)))
+        };
+        let bounded = of_next(&Alternative::narrows);
+        let enclosed = of_next(&Alternative::encloses);
+        let mut wanted = wanted.iter();
+        let ordered = wanted.any(|wanted| Some(wanted.column) == next);
         // Rows with a NULL in a column that is not asked for have no entry in a block's tree.
         let mut rest = columns.iter().skip(first + usize::from(bounded));
         let whole = rest.all(|column| !schema.columns[*column].nullable);
-        (whole && first > 0).then(|| (first, bounded || ordered, columns.clone()))
+        (whole && (first > 0 || enclosed)).then(|| (first, bounded || ordered, columns.clone()))
     };
     let all = keys.chain(trees.map(|index| &index.columns));
     let all = all.filter_map(given);
     let (first, _, columns) = all.max_by_key(|(first, narrowed, _)| (*first, *narrowed))?;
     // Values of other columns keep rows out, too.
     let mut equal = columns[..first].to_vec();
-    equal.extend(alternatives.first().into_iter().flat_map(Alternative::keys));
+    let mut others: Vec<usize> = alternatives.first()?.equal.keys().copied().collect();
+    others.sort_unstable();
+    equal.extend(others);
     let mut seen = HashSet::new();
-    equal.retain(|column| {
-        let everywhere = alternatives.iter().all(|one| one.contains_key(column));
-        everywhere && seen.insert(*column)
-    });
-    let values = |one: &Alternative| -> Option<Vec<Source>> {
-        equal
-            .iter()
-            .map(|column| one.get(column).cloned())
-            .collect()
-    };
-    let keys = alternatives.iter().map(values).collect::<Option<_>>()?;
+    equal
+        .retain(|column| alternatives.iter().all(|one| one.gives(*column)) && seen.insert(*column));
+    let keys = alternatives.iter().map(|one| one.key(&equal));
+    let keys = keys.collect::<Option<_>>()?;
     let next = columns.get(first).copied();
-    let own = bounds
-        .into_iter()
-        .filter(|(column, ..)| Some(*column) == next);
-    let bounds = own.map(|(column, op, source)| Between { column, op, source });
+    let is_bounded = next.is_some_and(|next| alternatives.iter().all(|one| one.narrows(next)));
     let by = By::First {
-        bounds: bounds.collect(),
+        is_bounded,
         columns: equal,
         foremost: wanted.filter(|wanted| Some(wanted.column) == next),
     };
@@ -915,18 +971,18 @@ fn first_columns(
 fn keys(
     schema: &TableSchema,
     alternatives: &[Alternative],
-) -> Option<(Vec<usize>, Vec<Vec<Source>>)> {
+) -> Option<(Vec<usize>, Vec<Key<Source>>)> {
     let mut sets = schema.keys.iter().map(|key| &key.columns);
     let known = |columns: &&Vec<usize>| {
-        let of = |one: &Alternative| columns.iter().all(|column| one.contains_key(column));
+        let of = |one: &Alternative| columns.iter().all(|column| one.gives(*column));
         alternatives.iter().all(of)
     };
     let columns = sets.find(known)?;
-    let key = |one: &Alternative| -> Option<Vec<Source>> {
-        columns
-            .iter()
-            .map(|column| one.get(column).cloned())
-            .collect()
+    // The rows of whole keys are few: their other conditions are tested later.
+    let key = |one: &Alternative| {
+        let mut key = one.key(columns)?;
+        key.bounds.clear();
+        Some(key)
     };
     let keys = alternatives.iter().map(key).collect::<Option<_>>()?;
     Some((columns.clone(), keys))

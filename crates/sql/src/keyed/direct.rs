@@ -172,11 +172,11 @@ impl Direct {
         table.activity().looked_up(keys.len() as u64);
         let view = snapshot.read_view(table.id);
         if let [key] = keys.as_slice() {
-            return Ok(Some(table.find(&view, &self.look_up, key)?));
+            return Ok(Some(table.find(&view, &self.look_up, &key.values)?));
         }
         let mut rows = Vec::with_capacity(keys.len());
         for key in &keys {
-            rows.extend(table.find(&view, &self.look_up, key)?);
+            rows.extend(table.find(&view, &self.look_up, &key.values)?);
             if rows.len() > MOST_ROWS {
                 return Ok(None);
             }

@@ -25,6 +25,7 @@ mod cells;
 mod direct;
 mod query;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -37,7 +38,7 @@ use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::{Extent, Row, RowId, Snapshot, Table, Value};
 
-use self::access::{Access, By, Given};
+use self::access::{Access, By, Given, Key};
 use self::direct::Direct;
 use crate::error::Result;
 use crate::lower::{shown_batch, shown_field, stored_batch};
@@ -242,7 +243,7 @@ impl KeyPlan {
 /// The rows of an access, with the columns that the plan reads; `None` if there are more than
 /// may be left.
 fn looked_up(
-    (access, keys): (&Access, &[Vec<Value>]),
+    (access, keys): (&Access, &[Key<Value>]),
     (snapshot, record): (&Snapshot, Option<&Record>),
     parameters: &[ArrayRef],
     left: &mut usize,
@@ -260,9 +261,9 @@ fn looked_up(
     let begun = Instant::now();
     for key in keys {
         let some = match &access.by {
-            By::Key(look_up) => table.find(&view, look_up, key)?,
+            By::Key(look_up) => table.find(&view, look_up, &key.values)?,
             by => {
-                let Some(condition) = by.condition(key, parameters) else {
+                let Some(condition) = by.condition(key) else {
                     continue;
                 };
                 let columns = &access.columns;
@@ -282,12 +283,19 @@ fn looked_up(
     match &access.by {
         By::Key(_) => table.activity().looked_up(keys.len() as u64),
         by => {
-            let condition = keys.first().and_then(|key| by.condition(key, parameters));
+            let condition = keys.first().and_then(|key| by.condition(key));
             if let (Some(record), Some(condition)) = (record, condition) {
                 let read = (table, access.columns.as_slice(), &condition);
                 record.found(read, rows.len(), begun.elapsed());
             }
         }
+    }
+    if let [_, _, ..] = keys
+        && keys.iter().any(|key| !key.bounds.is_empty())
+    {
+        // Ranges may overlap.
+        let mut seen = HashSet::new();
+        rows.retain(|(id, _)| seen.insert(*id));
     }
     let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
     let columns = access.columns.iter();

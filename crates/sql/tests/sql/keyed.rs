@@ -28,7 +28,7 @@ fn tables() -> Sql {
 }
 
 /// Conditions on `cu`, most of which give the values of a key.
-const CONDITIONS: [&str; 39] = [
+const CONDITIONS: [&str; 60] = [
     "w = 1 AND d = 2 AND id = 7",
     "w = 1 AND d = 2 AND id = 99",
     "w = 1 AND d = 2 AND id = NULL",
@@ -68,6 +68,27 @@ const CONDITIONS: [&str; 39] = [
     "w = 2 AND d = 1 AND name = 'n4'",
     "w = 1 AND name IS NULL AND d < 3",
     "name = 'n1' AND id >= 21 AND bal < 100",
+    "w BETWEEN 1 AND 2",
+    "w BETWEEN 2 AND 1",
+    "w BETWEEN 1 AND NULL",
+    "w BETWEEN 2 AND 2 AND d BETWEEN 1 AND 2 AND id < 9",
+    "w BETWEEN 1 AND 2 OR w BETWEEN 2 AND 3",
+    "w = 1 OR w BETWEEN 2 AND 3 AND id > 5",
+    "w < 2 AND 1 <= w AND w > 0 AND w <= 7",
+    "w < 3 OR w > 3 AND w < 9",
+    "w > 3 AND w < 9 OR w < 3 AND w > 1",
+    "(w, d, id) > (2, 3, 17)",
+    "(w, d, id) >= (2, 3, 17) AND (w, d) < (3, 1)",
+    "(w, d) BETWEEN (1, 2) AND (2, 1)",
+    "w = 1 AND d BETWEEN 1 AND 2 OR w = 2 AND d BETWEEN 2 AND 3",
+    "w = 1 AND d < 2 OR w = 1 AND d > 2",
+    "name BETWEEN 'n1' AND 'n12'",
+    "name > 'n1' AND name < 'n12' OR name = 'n20'",
+    "w IN (1::bigint, 5000000000) AND d = 1::bigint",
+    "w BETWEEN 2::bigint AND 5000000000 AND id = 4::smallint",
+    "w::bigint = 2 AND d::int = 1 AND id = 7::int",
+    "w = 5000000000 AND d = 1 AND id = 2",
+    "w IN (5000000000, 2::bigint) AND d = 1 AND id IN (2::smallint, 3)",
 ];
 
 #[test]
@@ -151,6 +172,12 @@ fn few_and_many_rows_by_the_first_columns_of_a_key() {
     let queries = [
         "SELECT count(*), sum(n), min(t) FROM l WHERE g = {}",
         "SELECT n, t FROM l WHERE g = {} AND n > 2 ORDER BY n DESC LIMIT 3",
+        "SELECT count(*), sum(n) FROM l WHERE g BETWEEN {} AND 2",
+        "SELECT count(*), sum(n) FROM l WHERE g BETWEEN {} AND 3 AND n < 10 OR g = 1 AND n > 50",
+        "SELECT g FROM l WHERE g BETWEEN {} AND 4 ORDER BY g LIMIT 1",
+        "SELECT g, n FROM l WHERE g BETWEEN {} AND 4 AND n = 7 ORDER BY g DESC LIMIT 1",
+        "SELECT g, n FROM l WHERE (g, n) > ({}, 58) AND g < 9 ORDER BY g, n LIMIT 3",
+        "SELECT DISTINCT t FROM l WHERE t BETWEEN 't{}' AND 't20' ORDER BY t",
         "SELECT n, t FROM l WHERE g = {} AND n BETWEEN 5 AND 8 ORDER BY n",
         "SELECT n, t FROM l WHERE g = {} ORDER BY n LIMIT 2",
         "SELECT t, n + 1 FROM l WHERE g = {} ORDER BY n DESC LIMIT 70",

@@ -23,7 +23,7 @@ use crate::schema::Value;
 use std::fmt;
 
 /// A comparison operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`
     Eq,
