@@ -221,32 +221,54 @@ fn value(given: &Parameter, ty: &Type, settings: &Settings) -> Option<ArrayRef> 
 
 /// Whether a text may stand for a time that depends on when it is read, such as `now`.
 fn may_name_a_moment(text: &str, ty: &Type) -> bool {
-    let dated = matches!(
+    is_dated(ty) && !text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn is_dated(ty: &Type) -> bool {
+    matches!(
         ty,
         Type::Date | Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_)
-    );
-    dated && !text.starts_with(|first: char| first.is_ascii_digit())
+    )
+}
+
+/// Whether a text is a value of a type whatever else there is in the database.
+fn is_read_alone(ty: &Type) -> bool {
+    match ty {
+        Type::Bool
+        | Type::Int2
+        | Type::Int4
+        | Type::Int8
+        | Type::Float4
+        | Type::Float8
+        | Type::Numeric(_)
+        | Type::Text
+        | Type::Varchar(_)
+        | Type::Char(_)
+        | Type::Name
+        | Type::Bytea
+        | Type::Bit(_)
+        | Type::VarBit(_)
+        | Type::Inet
+        | Type::Cidr
+        | Type::MacAddr
+        | Type::MacAddr8
+        | Type::Money
+        | Type::Date
+        | Type::Time(_)
+        | Type::Timestamp(_)
+        | Type::TimestampTz(_)
+        | Type::Interval
+        | Type::Uuid
+        | Type::Json
+        | Type::Jsonb => true,
+        // Each element may name a moment.
+        Type::Array(element) => is_read_alone(element) && !is_dated(element),
+        _ => false,
+    }
 }
 
 fn of_text(text: &str, ty: &Type, settings: &Settings) -> Option<ArrayRef> {
-    let plain = matches!(
-        ty,
-        Type::Bool
-            | Type::Int2
-            | Type::Int4
-            | Type::Int8
-            | Type::Float4
-            | Type::Float8
-            | Type::Numeric(_)
-            | Type::Text
-            | Type::Varchar(_)
-            | Type::Date
-            | Type::Time(_)
-            | Type::Timestamp(_)
-            | Type::TimestampTz(_)
-            | Type::Uuid
-    );
-    if !plain {
+    if !is_read_alone(ty) {
         return None;
     }
     let text: ArrayRef = Arc::new(StringViewArray::from(vec![text]));

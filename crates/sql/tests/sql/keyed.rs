@@ -678,6 +678,82 @@ fn values_of_one_shape_mean_what_they_say() {
     }
 }
 
+/// Texts as values of parameters of each type are what the same texts are as literals.
+#[test]
+fn parameters_of_all_types_are_what_literals_are() {
+    let (keyed, planned) = (Sql::new(), Sql::new());
+    planned.run("SET freestone.engine = 'datafusion'");
+    let types = [
+        ("char(3)", ["ab", "abcd", "a    ", "", "äöü"]),
+        ("varchar(3)", ["ab", "abcd", "a    ", "", "äöü"]),
+        ("name", ["ab", "A B", "a    ", "", "äöü"]),
+        ("bytea", ["\\x00ff", "a\\000b", "\\x0", "", "ä"]),
+        ("bit(3)", ["101", "10", "1011", "", "1x1"]),
+        ("varbit(3)", ["101", "10", "1011", "", "1x1"]),
+        ("inet", ["10.0.0.1/8", "::1", "10.0.0.0/33", "", "x"]),
+        ("cidr", ["10.0.0.0/8", "::1", "10.0.0.1/8", "", "x"]),
+        (
+            "macaddr",
+            ["08:00:2b:01:02:03", "08002b010203", "08", "", "x"],
+        ),
+        ("money", ["$1,000.5", "-3", "1.005", "", "x"]),
+        ("interval", ["1 day 2:03", "P1Y2M", "-1.5 months", "", "x"]),
+        (
+            "uuid",
+            ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "0", "", " ", "x"],
+        ),
+        (
+            "json",
+            ["{\"a\": 1,  \"a\": 2}", "[1, 2", "null", "", "\"ä\""],
+        ),
+        (
+            "jsonb",
+            ["{\"a\": 1,  \"a\": 2}", "[1, 2", "null", "", "1e2"],
+        ),
+        ("boolean", ["t", " off ", "2", "", "yes"]),
+        ("real", ["0.1", "1e40", "NaN", "", "-Infinity"]),
+        ("numeric(4,2)", ["1.005", "100", "NaN", "", "-0.004"]),
+        (
+            "date",
+            ["2024-02-29", "2024-02-30", "infinity", "", "Jan 5 2024"],
+        ),
+        ("time(2)", ["10:00:00.126", "24:00", "25:00", "", "10 pm"]),
+        (
+            "timestamptz(0)",
+            ["2024-01-01 10:00:00.6+02", "x", "epoch", "", "2024"],
+        ),
+        (
+            "int[]",
+            ["{1,NULL,3}", "{{1},{2}}", "[2:3]={1,2}", "", "{x}"],
+        ),
+        ("text[]", ["{a,\"b c\",NULL}", "{}", "{a", "", "x"]),
+        (
+            "date[]",
+            ["{2024-02-29}", "{2024-02-30}", "{epoch}", "", "x"],
+        ),
+    ];
+    for (number, (ty, texts)) in types.iter().enumerate() {
+        for sql in [&keyed, &planned] {
+            sql.run(&format!(
+                "CREATE TABLE a{number} (k int PRIMARY KEY, v {ty})"
+            ));
+            sql.run(&format!("INSERT INTO a{number} VALUES (1), (2)"));
+        }
+        let change = format!("UPDATE a{number} SET v = $1 WHERE k = $2");
+        let prepared = keyed.session.prepare(&change).unwrap();
+        for text in texts {
+            let values = [Parameter::from(*text), 1.into()];
+            let first = runtime()
+                .block_on(async { told(prepared.run(&keyed.session, &values).await).await });
+            let literal = format!("UPDATE a{number} SET v = '{text}' WHERE k = 1");
+            assert_eq!(first, text_outcome(&planned, &literal), "{ty}: {text}");
+            let query = format!("SELECT v, v::text FROM a{number} ORDER BY k");
+            let rows = planned.rows_of_one_engine(&query);
+            assert_eq!(keyed.rows_of_one_engine(&query), rows, "{ty}: {text}");
+        }
+    }
+}
+
 /// A value of one row is computed from the row as it is stored, those of several rows over arrays;
 /// operators of plans compute them once more.
 #[test]
