@@ -188,6 +188,16 @@ impl Store {
                 rows.push((*id, inserted, deleted));
             }
         }
+        // It has met no row, or has taken back all that it did: there is nothing to write.
+        if catalog.is_none() && rows.is_empty() {
+            drop(latest);
+            return Ok(Committed {
+                store: self.clone(),
+                transaction: Some(transaction),
+                unseen: None,
+                changed: Vec::new(),
+            });
+        }
         let change = Change {
             catalog,
             added: std::mem::take(&mut transaction.added),

@@ -2,7 +2,7 @@
 
 use crate::transactions::{batch, create, rows};
 use freestone_storage::io::Faulty;
-use freestone_storage::{Store, TableId};
+use freestone_storage::{Predicate, Store, TableId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,33 @@ fn a_power_loss_takes_the_newest_at_most() {
     insert(&store, table, 6, true);
     drop(store);
     assert_eq!(left(&files), [1, 2, 3, 4, 5, 6]);
+}
+
+/// A transaction that has met no row, or has taken back all that it did, has nothing to write.
+#[test]
+fn nothing_is_written_for_nothing() {
+    let files = Arc::new(Faulty::default());
+    let store = open(&files);
+    let table = create(&store);
+    insert(&store, table, 1, false);
+    let before = files.operations();
+    let mut none = store.begin().unwrap();
+    none.delete(table, &[]).unwrap();
+    none.insert(table, &batch(&[])).unwrap();
+    none.commit().unwrap();
+    let mut own = store.begin().unwrap();
+    own.insert(table, &batch(&[(2, 2)])).unwrap();
+    let ids = own.snapshot().table_by_id(table).map(|table| {
+        let view = own.snapshot().read_view(table.id);
+        let all = Predicate::And(Vec::new());
+        let found = table.look_up(&view, &all, &[0]).unwrap();
+        found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    });
+    let ids = ids.unwrap();
+    own.delete(table, &ids[1..]).unwrap();
+    own.commit().unwrap();
+    assert_eq!(files.operations(), before);
+    assert_eq!(left(&files), [1]);
 }
 
 /// What removes files is durable before it does.
