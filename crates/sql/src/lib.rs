@@ -49,6 +49,7 @@ mod names;
 mod oids;
 mod options;
 mod outcome;
+mod outline;
 mod parameter;
 mod partition;
 mod permissions;

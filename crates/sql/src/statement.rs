@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::sql::sqlparser::ast::{
     DiscardObject, Query, SetExpr, Statement as Ast, Visit, Visitor,
@@ -17,6 +17,7 @@ use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::grammar::{self, OwnStatement, Tree};
 use crate::names::{file_name, fold, fold_part};
+use crate::outline::Outline;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 pub(crate) const NESTING: usize = 400;
@@ -24,10 +25,13 @@ pub(crate) const NESTING: usize = 400;
 /// One parsed SQL statement. It can be run by any session, any number of times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    tree: Arc<Tree>,
+    /// Read when it is asked for, if the outline of its text was known.
+    tree: Arc<OnceLock<Tree>>,
     text: Arc<str>,
     /// Whether walks over it need more room than some threads have: see [`Statement::walked`].
     deep: bool,
+    /// Its outline, if its text was not read for it.
+    outline: Option<Arc<Outline>>,
 }
 
 /// Statements that were prepared, and are forgotten.
@@ -45,9 +49,27 @@ impl Statement {
         &self.text
     }
 
+    /// A query or a change whose text has an outline that is known.
+    pub(crate) fn unread(text: &str, outline: Outline) -> Self {
+        Self {
+            tree: Arc::default(),
+            text: text.into(),
+            deep: false,
+            outline: Some(Arc::new(outline)),
+        }
+    }
+
+    /// The outline of its text if that was not read: it is a query or a change of rows.
+    pub(crate) fn outline(&self) -> Option<&Arc<Outline>> {
+        self.outline.as_ref()
+    }
+
     /// Its tree.
     pub(crate) fn tree(&self) -> &Tree {
-        &self.tree
+        self.tree.get_or_init(|| match parse_only(&self.text) {
+            Ok(tree) => tree,
+            Err(error) => unreachable!("a text with a known outline: {error}"),
+        })
     }
 
     /// Its tree of sqlparser's grammar; `None` for a statement of our own.
@@ -67,9 +89,10 @@ impl Statement {
             false => print(),
         };
         Self {
-            tree: Arc::new(Tree::Sql(ast)),
+            tree: Arc::new(OnceLock::from(Tree::Sql(ast))),
             text: text.into(),
             deep,
+            outline: None,
         }
     }
 
@@ -77,8 +100,9 @@ impl Statement {
     pub(crate) fn with(&self, ast: Ast) -> Self {
         Self {
             deep: self.deep || syntax::is_deeper(&ast, SHALLOW),
-            tree: Arc::new(Tree::Sql(ast)),
+            tree: Arc::new(OnceLock::from(Tree::Sql(ast))),
             text: Arc::clone(&self.text),
+            outline: None,
         }
     }
 
@@ -99,6 +123,9 @@ impl Statement {
 
     /// What it forgets of statements that were prepared: DEALLOCATE and DISCARD ALL.
     pub fn forgets(&self) -> Option<Forgets> {
+        if self.outline.is_some() {
+            return None;
+        }
         match self.sql()? {
             Ast::Deallocate { name, .. } => Some(match fold(name) {
                 all if all == "all" => Forgets::All,
@@ -128,6 +155,14 @@ impl Statement {
 
     /// What clients are told that its rows are of, as in `SELECT 5`.
     pub(crate) fn verb(&self) -> &'static str {
+        if self.outline.is_some() {
+            let begins = |verb: &&&'static str| {
+                let first = self.text.get(..verb.len());
+                first.is_some_and(|first| first.eq_ignore_ascii_case(verb))
+            };
+            let verb = ["INSERT", "UPDATE", "DELETE"].iter().find(begins);
+            return verb.copied().unwrap_or("SELECT");
+        }
         let Some(main) = self.main() else {
             return "SELECT";
         };
@@ -255,7 +290,9 @@ fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>>
         let mut statements = parsed(&mut parser, sql, &clauses)
             .map_err(|error| grammar::told(error, &parser.into_tokens()))?;
         for statement in &mut statements {
-            if let Some(Tree::Sql(ast)) = Arc::get_mut(&mut statement.tree) {
+            if let Some(Tree::Sql(ast)) =
+                Arc::get_mut(&mut statement.tree).and_then(OnceLock::get_mut)
+            {
                 syntax::balance(ast)?;
                 statement.deep = syntax::is_deeper(ast, SHALLOW);
             }
@@ -311,7 +348,8 @@ fn parsed(
         statements.push(Statement {
             text: text.into(),
             deep,
-            tree: Arc::new(tree),
+            tree: Arc::new(OnceLock::from(tree)),
+            outline: None,
         });
     }
 }
@@ -373,14 +411,29 @@ fn comes_again(statement: &Statement, text: &str) -> bool {
 /// # Errors
 /// `42601`.
 pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
-    let mut all = parse(sql)?;
-    match (
-        all.pop().map(|one| Arc::unwrap_or_clone(one.tree)),
-        all.is_empty(),
-    ) {
-        (Some(Tree::Sql(ast)), true) => Ok(ast),
-        _ => Err(Error::new("42601", "expected exactly one statement")),
+    match parse_only(sql)? {
+        Tree::Sql(ast) => Ok(ast),
+        Tree::Own(_) => Err(not_one()),
     }
+}
+
+fn not_one() -> Error {
+    Error::new("42601", "expected exactly one statement")
+}
+
+/// The tree of the one statement of a text.
+fn parse_only(sql: &str) -> Result<Tree> {
+    let mut all = parse(sql)?;
+    match (all.pop().map(|one| one.tree), all.is_empty()) {
+        (Some(tree), true) => Arc::unwrap_or_clone(tree).into_inner().ok_or_else(not_one),
+        _ => Err(not_one()),
+    }
+}
+
+/// The offsets in bytes of places in a text, which ascend.
+pub(crate) fn offsets(text: &str, places: impl Iterator<Item = Location>) -> Vec<usize> {
+    let mut all = Places::of(text);
+    places.map(|place| all.offset(place)).collect()
 }
 
 /// The names that the WITH clauses of a tree give, folded.

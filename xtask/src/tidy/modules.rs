@@ -67,6 +67,7 @@ const SQL: &[&str] = &[
     "values",
     "memory",
     "parameter",
+    "outline",
     "advisory_locks",
     "frames",
     "outcome",

@@ -20,7 +20,6 @@ use futures::{FutureExt, TryStreamExt};
 
 use self::told::told;
 use crate::error::{Error, Result, panicked};
-use crate::keyed::Keyed;
 use crate::outcome::Outcome;
 use crate::run;
 use crate::session::{KnownKeys, Open, Session};
@@ -55,23 +54,17 @@ impl Session {
         if self.locks().is_used() && !self.in_transaction() {
             self.locks().end_transaction();
         }
+        if keys.is_none()
+            && let Some(outcome) = self.by_shape(statement).await?
+        {
+            return Ok(outcome);
+        }
         self.requests().set_apart(statement.works_for_long());
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
         let work = async {
             if let Some(keys) = keys {
                 return run::keyed(self, statement, keys).await;
-            }
-            let shaped = Box::pin(self.shaped(statement)).await;
-            if let Some((query, values)) = &shaped
-                && let Some(values) = query.values(values)
-            {
-                let keyed = Keyed { query, values };
-                let keys = KnownKeys {
-                    keyed,
-                    prepared: None,
-                };
-                return run::keyed(self, statement, &keys).await;
             }
             run::statement(self, statement).await
         };

@@ -137,28 +137,46 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub async fn run_waiting(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
+        if let Some(outcome) = self.without_plan(session, values).await? {
+            return Ok(outcome);
+        }
+        // Apart, so that the way past the planner does not move its state about.
+        Box::pin(self.run_with(session, &self.literals(values))).await
+    }
+
+    /// The outcome of a statement that adds rows, or finds its rows by keys, without a plan; `None`
+    /// for any other.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub(super) async fn without_plan(
+        &self,
+        session: &Session,
+        values: &[Parameter],
+    ) -> Result<Option<Outcome>> {
         let inserted = AssertUnwindSafe(self.insert_at_once(session, values)).catch_unwind();
         let inserted = inserted
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
         let inserted = inserted.map_err(|error| session.told(&self.statement, error));
         if let Some(outcome) = inserted? {
-            return Ok(outcome);
+            return Ok(Some(outcome));
         }
-        if let Some(query) = Box::pin(self.key_query(session)).await
-            && let Some(values_of_keys) = query.values(values)
-        {
-            let keys = KnownKeys {
-                keyed: Keyed {
-                    query: &query,
-                    values: values_of_keys,
-                },
-                prepared: Some((self, values)),
-            };
-            return session.run_keyed(&self.statement, &keys).await;
-        }
-        // Apart, so that the way past the planner does not move its state about.
-        Box::pin(self.run_with(session, &self.literals(values))).await
+        let query = Box::pin(self.key_query(session)).await;
+        let Some(query) = query else {
+            return Ok(None);
+        };
+        let Some(values_of_keys) = query.values(values) else {
+            return Ok(None);
+        };
+        let keys = KnownKeys {
+            keyed: Keyed {
+                query: &query,
+                values: values_of_keys,
+            },
+            prepared: (self, values),
+        };
+        session.run_keyed(&self.statement, &keys).await.map(Some)
     }
 
     /// The statement with its parameters, bound for the session; `None` if its rows are not found

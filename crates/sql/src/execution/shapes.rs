@@ -5,66 +5,129 @@
 //! UPDATE accounts SET balance = balance + CAST($1 AS INTEGER) WHERE id = CAST($2 AS INTEGER)
 //! ```
 //!
-//! The second line is the shape of the first. A statement whose rows are found by keys is bound
-//! once for its shape, and runs with its values as a prepared one does. A shape is bound when it
-//! is met for the second time: most queries of an analyst come once. Values are taken from
-//! the conditions and from what SET gives. A number becomes a parameter of its own type and a
-//! text one of no type, so that operators and functions are found as for the literals.
+//! The second line is the shape of the first. A statement whose rows are found by keys, or that adds
+//! rows without a plan, is prepared once for its shape, and runs with its values as a prepared one
+//! does. Its text is known by its outline: it is not read again. A shape is made when an outline is
+//! met for the second time: most queries of an analyst come once. Values are taken from
+//! the conditions, from what SET gives, and from VALUES. In expressions a number becomes a
+//! parameter of its own type and a text one of no type, so that operators and functions are found
+//! as for the literals.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, ExactNumberInfo, Expr, Query, SetExpr, Statement as Ast, UnaryOperator,
-    Value, VisitorMut,
+    Value, ValueWithSpan, VisitorMut,
 };
+use datafusion::sql::sqlparser::tokenizer::Location;
+use freestone_frontend::syntax::cut_names;
 use freestone_frontend::syntax::walk::walk_mut;
 
-use crate::keyed::KeyQuery;
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+use crate::outline::Outline;
 use crate::parameter::Parameter;
-use crate::run::bound_by_keys;
-use crate::session::Session;
-use crate::statement::Statement;
+use crate::session::{Known, NewRows, Prepared, Session, Shape};
+use crate::statement::{Statement, offsets, parse_one};
 
 /// Most values of a statement that has a shape.
 const MOST_VALUES: usize = 500;
 
 impl Session {
-    /// The bound statement of a shape, and the values of the statement; `None` if its rows are
-    /// not found by keys.
-    pub(super) async fn shaped(
-        &self,
-        statement: &Statement,
-    ) -> Option<(Arc<KeyQuery>, Vec<Parameter>)> {
-        if statement.is_deep() || self.has_own_names() {
+    /// The outcome of a statement by its shape; `None` if it has to be run in another way.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub(super) async fn by_shape(&self, statement: &Statement) -> Result<Option<Outcome>> {
+        let Some((shape, values)) = self.shaped(statement).await else {
+            return Ok(None);
+        };
+        let outcome = match shape.prepared.at_once(self, &values) {
+            Ok(Some(batch)) => Outcome::batch(batch).map(Some),
+            Ok(None) => Box::pin(shape.prepared.without_plan(self, &values)).await,
+            Err(error) => Err(error),
+        };
+        // Places are those of the text that the shape was made of.
+        let outcome = outcome.map_err(Error::placeless);
+        let is_quick = !matches!(outcome, Ok(None));
+        shape.is_quick.store(is_quick, Ordering::Relaxed);
+        outcome
+    }
+
+    /// The shape of a statement and its values; `None` if it has none, or was not met before.
+    async fn shaped(&self, statement: &Statement) -> Option<(Arc<Shape>, Vec<Parameter>)> {
+        if self.has_own_names() {
             return None;
         }
-        let (shape, values) = shape(statement.sql()?)?;
-        let known = self.shapes().known(&shape);
-        let Some(known) = known else {
-            self.shapes().keep(shape, None);
-            return None;
+        let text = statement.text();
+        let outline = match statement.outline() {
+            Some(known) => Arc::clone(known),
+            None if statement.is_deep() || !may_have_shape(statement.sql()?) => return None,
+            None => Arc::new(Outline::of(text)?),
         };
-        let query = match known.filter(|known| known.fits(self.bound_with())) {
-            Some(known) => known,
-            None => {
-                let made = Arc::new(bound_by_keys(self, &shape).await?);
-                self.shapes().keep(shape, Some(Arc::clone(&made)));
+        let shape = match self.shapes().known(&outline, text) {
+            Known::Shape(shape) => shape,
+            Known::Full => return None,
+            Known::New => {
+                self.shapes().keep(&outline, None);
+                return None;
+            }
+            Known::Met => {
+                let made = Arc::new(made(self, &outline, text)?);
+                self.shapes().keep(&outline, Some(Arc::clone(&made)));
                 made
             }
         };
-        query.is_by_keys().then_some((query, values))
+        let values = shape.values(&outline, text)?;
+        Some((shape, values))
     }
 }
 
-/// The shape of a statement and its values; `None` for statements of other forms.
-fn shape(ast: &Ast) -> Option<(Ast, Vec<Parameter>)> {
-    if !may_be_by_keys(ast) {
+/// The shape of a text; `None` if it has none.
+fn made(session: &Session, outline: &Outline, text: &str) -> Option<Shape> {
+    // A notice is given for each of these.
+    if !cut_names(text).is_empty() {
         return None;
     }
-    let mut shape = ast.clone();
+    let mut ast = parse_one(text).ok()?;
+    let values = taken_out(&mut ast)?;
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by_key(|number| values[*number].place);
+    let places = order.iter().map(|number| values[*number].place);
+    let mut taken = vec![(0, false); values.len()];
+    for (offset, number) in offsets(text, places).into_iter().zip(order) {
+        let value = &values[number];
+        let mut literals = outline.literals.iter();
+        let literal = literals.position(|literal| literal.place.start == offset)?;
+        let read = outline.literals[literal].value(text, value.negative)?;
+        if read != value.value {
+            return None;
+        }
+        taken[number] = (literal, value.negative);
+    }
+    let fixed = outline.literals.iter().enumerate();
+    let fixed = fixed.filter(|(number, _)| taken.iter().all(|(literal, _)| literal != number));
+    let fixed =
+        fixed.map(|(number, literal)| Some((number, text.get(literal.place.clone())?.into())));
+    let fixed = fixed.collect::<Option<_>>()?;
+    if matches!(ast, Ast::Insert(_)) {
+        NewRows::of(session, &ast)?;
+    }
+    let prepared = Prepared::new(Statement::of(ast)).ok()?;
+    (prepared.parameters() == taken.len()).then_some(Shape {
+        prepared,
+        taken,
+        fixed,
+        is_quick: AtomicBool::new(false),
+    })
+}
+
+/// Puts parameters into the places of a statement's values; `None` for statements of other forms.
+fn taken_out(ast: &mut Ast) -> Option<Vec<Taken>> {
     let mut values = Values::default();
-    let taken = match &mut shape {
+    let taken = match ast {
         Ast::Query(query) => match query.body.as_mut() {
             SetExpr::Select(select) => walk_mut(&mut select.selection, &mut values),
             _ => return None,
@@ -77,13 +140,21 @@ fn shape(ast: &Ast) -> Option<(Ast, Vec<Parameter>)> {
             ended => ended,
         },
         Ast::Delete(delete) => walk_mut(&mut delete.selection, &mut values),
+        Ast::Insert(insert) => match insert.source.as_mut()?.body.as_mut() {
+            SetExpr::Values(rows) => {
+                let cells = rows.rows.iter_mut();
+                let mut cells = cells.flat_map(|row| row.content.iter_mut());
+                cells.try_for_each(|cell| values.cell(cell))
+            }
+            _ => return None,
+        },
         _ => return None,
     };
-    taken.is_continue().then_some((shape, values.taken))
+    taken.is_continue().then_some(values.taken)
 }
 
-/// Whether a statement has a condition of one relation or more that may name keys.
-fn may_be_by_keys(ast: &Ast) -> bool {
+/// Whether a statement may name keys by a condition, or adds rows that it has itself.
+fn may_have_shape(ast: &Ast) -> bool {
     match ast {
         Ast::Query(query) => match query.body.as_ref() {
             SetExpr::Select(select) => query.with.is_none() && select.selection.is_some(),
@@ -91,27 +162,72 @@ fn may_be_by_keys(ast: &Ast) -> bool {
         },
         Ast::Update(update) => update.selection.is_some(),
         Ast::Delete(delete) => delete.selection.is_some(),
+        Ast::Insert(insert) => {
+            let source = insert.source.as_ref();
+            insert.on.is_none()
+                && insert.returning.is_none()
+                && source.is_some_and(|source| matches!(*source.body, SetExpr::Values(_)))
+        }
         _ => false,
+    }
+}
+
+/// A value that was taken out.
+struct Taken {
+    value: Parameter,
+    negative: bool,
+    /// Where it stands in the text, without its sign.
+    place: Location,
+}
+
+/// A literal with its sign and its place.
+struct Found<'a> {
+    value: &'a Value,
+    negative: bool,
+    place: Location,
+}
+
+impl<'a> Found<'a> {
+    fn of(expr: &'a Expr) -> Option<Self> {
+        let found = |value: &'a ValueWithSpan, negative| Found {
+            value: &value.value,
+            negative,
+            place: value.span.start,
+        };
+        match expr {
+            Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr: inner,
+            } => match &**inner {
+                Expr::Value(value) if matches!(value.value, Value::Number(..)) => {
+                    Some(found(value, true))
+                }
+                _ => None,
+            },
+            Expr::Value(value) => Some(found(value, false)),
+            _ => None,
+        }
     }
 }
 
 /// Takes values out of expressions.
 #[derive(Default)]
 struct Values {
-    taken: Vec<Parameter>,
+    taken: Vec<Taken>,
     /// Whether a parameter that was just put in is visited next.
     is_own: bool,
 }
 
 impl Values {
-    /// A value in the place of a literal: of some type, or of none.
-    fn take(&mut self, value: Parameter, data_type: Option<DataType>) -> Expr {
-        self.taken.push(value);
+    /// Puts a parameter into the place of a value: of some type, or of none. Those after the most
+    /// that there may be end the walk.
+    fn take(&mut self, taken: Taken, data_type: Option<DataType>) -> Option<Expr> {
+        self.taken.push(taken);
         // One that takes the place of a literal itself is not visited again.
         self.is_own = data_type.is_some();
         let text = format!("${}", self.taken.len());
         let holder = Expr::Value(Value::Placeholder(text).with_empty_span());
-        match data_type {
+        let expr = match data_type {
             None => holder,
             Some(data_type) => Expr::Cast {
                 kind: CastKind::Cast,
@@ -120,10 +236,12 @@ impl Values {
                 array: false,
                 format: None,
             },
-        }
+        };
+        (self.taken.len() <= MOST_VALUES).then_some(expr)
     }
 
-    fn number(&mut self, digits: &str, negative: bool) -> Option<Expr> {
+    /// The value of digits, and its type.
+    fn number(digits: &str, negative: bool) -> Option<(Parameter, DataType)> {
         let sign = if negative { "-" } else { "" };
         let signed = format!("{sign}{digits}");
         if let Ok(number) = signed.parse::<i64>() {
@@ -133,13 +251,41 @@ impl Values {
             };
             // The magnitude of the least number is beyond its type.
             let is_least = number == i64::from(i32::MIN) || number == i64::MIN;
-            return (!is_least).then(|| self.take(Parameter::Integer(number), Some(data_type)));
+            return (!is_least).then_some((Parameter::Integer(number), data_type));
         }
-        let is_decimal = digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let mut bytes = digits.bytes();
+        let is_decimal = bytes.all(|byte| byte.is_ascii_digit() || byte == b'.');
         let data_type = DataType::Numeric(ExactNumberInfo::None);
-        is_decimal.then(|| self.take(Parameter::Decimal(signed), Some(data_type)))
+        is_decimal.then_some((Parameter::Decimal(signed), data_type))
+    }
+
+    /// A value of VALUES: its column decides the type.
+    fn cell(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let Some(found) = Found::of(expr) else {
+            return ControlFlow::Continue(());
+        };
+        let value = match found.value {
+            Value::Number(digits, false) => match Self::number(digits, found.negative) {
+                Some((value, _)) => value,
+                None => return ControlFlow::Break(()),
+            },
+            Value::SingleQuotedString(text) => Parameter::Text(text.clone()),
+            Value::Placeholder(_) => return ControlFlow::Break(()),
+            _ => return ControlFlow::Continue(()),
+        };
+        let (negative, place) = (found.negative, found.place);
+        let taken = Taken {
+            value,
+            negative,
+            place,
+        };
+        match self.take(taken, None) {
+            Some(holder) => {
+                *expr = holder;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
     }
 }
 
@@ -151,36 +297,37 @@ impl VisitorMut for Values {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let (literal, negative) = match &*expr {
-            Expr::UnaryOp {
-                op: UnaryOperator::Minus,
-                expr: inner,
-            } => match &**inner {
-                Expr::Value(value) if matches!(value.value, Value::Number(..)) => {
-                    (&value.value, true)
-                }
-                _ => return ControlFlow::Continue(()),
-            },
-            Expr::Value(value) => (&value.value, false),
-            // Its text is a part of its syntax.
-            Expr::Interval(_) => return ControlFlow::Break(()),
-            _ => return ControlFlow::Continue(()),
+        // The text of an interval is a part of its syntax.
+        if matches!(expr, Expr::Interval(_)) {
+            return ControlFlow::Break(());
+        }
+        let Some(found) = Found::of(expr) else {
+            return ControlFlow::Continue(());
         };
-        let holder = match literal {
-            Value::Number(digits, false) => self.number(&digits.clone(), negative),
-            Value::SingleQuotedString(text) => Some(self.take(Parameter::Text(text.clone()), None)),
+        let (negative, place) = (found.negative, found.place);
+        let (value, data_type) = match found.value {
+            Value::Number(digits, false) => match Self::number(digits, negative) {
+                Some((value, data_type)) => (value, Some(data_type)),
+                None => return ControlFlow::Break(()),
+            },
+            Value::SingleQuotedString(text) => (Parameter::Text(text.clone()), None),
             // Placeholders of a statement that was not prepared are errors.
             Value::Placeholder(_) if !std::mem::take(&mut self.is_own) => {
                 return ControlFlow::Break(());
             }
             _ => return ControlFlow::Continue(()),
         };
-        match holder {
-            Some(holder) if self.taken.len() <= MOST_VALUES => {
+        let taken = Taken {
+            value,
+            negative,
+            place,
+        };
+        match self.take(taken, data_type) {
+            Some(holder) => {
                 *expr = holder;
                 ControlFlow::Continue(())
             }
-            _ => ControlFlow::Break(()),
+            None => ControlFlow::Break(()),
         }
     }
 }

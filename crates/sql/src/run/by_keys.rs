@@ -186,9 +186,7 @@ impl Run<'_> {
             return Ok(outcome);
         }
         let Some(rows) = keys.keyed.rows(&self.snapshot)? else {
-            let with_values = keys.ast()?;
-            let ast = with_values.as_ref().unwrap_or(ast);
-            return Box::pin(self.planned_by_kind(ast)).await;
+            return Box::pin(self.planned_by_kind(&keys.ast()?)).await;
         };
         match (ast, keys.keyed.change()) {
             (Ast::Query(query), _) if !query.locks.is_empty() => {

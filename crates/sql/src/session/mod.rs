@@ -65,6 +65,7 @@ pub use prepared::Prepared;
 pub(crate) use prepared::{
     KeptStatement, KnownKeys, PreparedStatements, changed_columns, executed, shape,
 };
+pub(crate) use shapes::{Known, Shape};
 pub(crate) use transaction::{Block, Marks, Open};
 pub(crate) use zone::Moment;
 
@@ -166,6 +167,12 @@ impl Session {
     /// # Errors
     /// `42601` with the position in `sql`.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
+        let only = sql
+            .trim()
+            .trim_end_matches(|end: char| end == ';' || end.is_whitespace());
+        if let Some(outline) = self.shapes.outline(only) {
+            return Ok(vec![Statement::unread(only, outline)]);
+        }
         let texts = || self.database.texts().parse(sql);
         let parsed = self.requests.parsing(sql, texts)?;
         for (name, kept) in cut_names(sql) {

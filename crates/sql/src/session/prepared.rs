@@ -47,20 +47,18 @@ pub struct Prepared {
 /// The keys by which the rows of a statement are found.
 pub(crate) struct KnownKeys<'a> {
     pub(crate) keyed: Keyed<'a>,
-    /// The prepared statement and its values; `None` if the statement has its values in it.
-    pub(crate) prepared: Option<(&'a Prepared, &'a [Parameter])>,
+    /// The prepared statement and its values.
+    pub(crate) prepared: (&'a Prepared, &'a [Parameter]),
 }
 
 impl KnownKeys<'_> {
-    /// The statement with its values in it, to be run in another way; `None` if it has them.
+    /// The statement with its values in it, to be run in another way.
     ///
     /// # Errors
     /// As [`Prepared::bound`].
-    pub(crate) fn ast(&self) -> Result<Option<Ast>> {
-        let with_values = |(prepared, values): (&Prepared, &[Parameter])| {
-            prepared.bound(&prepared.literals(values))
-        };
-        self.prepared.map(with_values).transpose()
+    pub(crate) fn ast(&self) -> Result<Ast> {
+        let (prepared, values) = self.prepared;
+        prepared.bound(&prepared.literals(values))
     }
 }
 
@@ -349,6 +347,9 @@ impl Session {
     /// What clients are told that a statement's rows are of, as in `SELECT 5`: EXECUTE is
     /// told as what it executes.
     pub fn verb(&self, statement: &Statement) -> &'static str {
+        if statement.outline().is_some() {
+            return statement.verb();
+        }
         let kept = match statement.sql() {
             Some(Ast::Execute {
                 name: Some(name), ..

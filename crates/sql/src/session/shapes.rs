@@ -1,32 +1,101 @@
-//! Shapes of statements that a session knows, with what they were bound to.
+//! Statements with values in their texts that a session knows by their outlines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use parking_lot::Mutex;
 
-use crate::keyed::KeyQuery;
+use super::Prepared;
+use crate::outline::Outline;
+use crate::parameter::Parameter;
 
-/// Most shapes that a session knows; then it begins anew.
-const MOST_SHAPES: usize = 256;
-/// The shapes that a session knows, with their statements bound; `None` for a shape that was met
-/// once.
-#[derive(Debug, Default)]
-pub(crate) struct Shapes(Mutex<HashMap<Ast, Option<Arc<KeyQuery>>>>);
+/// Most outlines that a session knows; then it begins anew.
+const MOST_OUTLINES: usize = 256;
+/// Most statements of one outline: they have other literals where parameters cannot stand.
+const MOST_ALIKE: usize = 8;
 
-impl Shapes {
-    /// The statement that is bound for a shape; `Some(None)` for a shape that was met once.
-    pub(crate) fn known(&self, shape: &Ast) -> Option<Option<Arc<KeyQuery>>> {
-        self.0.lock().get(shape).cloned()
+/// A statement of which some literals are parameters.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) prepared: Prepared,
+    /// The literals of its outline that are its parameters, in the order of their numbers, and
+    /// whether each has a minus sign before it.
+    pub(crate) taken: Vec<(usize, bool)>,
+    /// The other literals, as they are written.
+    pub(crate) fixed: Vec<(usize, Box<str>)>,
+    /// Whether its rows are found by keys, or it adds rows without a plan.
+    pub(crate) is_quick: AtomicBool,
+}
+
+impl Shape {
+    /// Whether a text of its outline is one of this statement.
+    fn fits(&self, outline: &Outline, text: &str) -> bool {
+        self.fixed.iter().all(|(number, written)| {
+            let literal = outline.literals.get(*number);
+            literal.and_then(|one| text.get(one.place.clone())) == Some(written)
+        })
     }
 
-    /// Keeps a shape that was met, or that was bound.
-    pub(crate) fn keep(&self, shape: Ast, query: Option<Arc<KeyQuery>>) {
+    /// The values of its parameters in a text that fits.
+    pub(crate) fn values(&self, outline: &Outline, text: &str) -> Option<Vec<Parameter>> {
+        let taken = self.taken.iter();
+        let values = taken.map(|(number, negative)| {
+            let literal = outline.literals.get(*number)?;
+            literal.value(text, *negative)
+        });
+        values.collect()
+    }
+}
+
+/// What a session knows of a text.
+pub(crate) enum Known {
+    /// Its outline was not met.
+    New,
+    /// Its outline was met, but no statement that it fits was made.
+    Met,
+    /// No more statements of its outline are kept.
+    Full,
+    Shape(Arc<Shape>),
+}
+
+/// The statements that were made for each outline that was met; none for one that was met once.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes(Mutex<HashMap<String, Vec<Arc<Shape>>>>);
+
+impl Shapes {
+    /// What is known of a text.
+    pub(crate) fn known(&self, outline: &Outline, text: &str) -> Known {
+        let shapes = self.0.lock();
+        let Some(alike) = shapes.get(&outline.key) else {
+            return Known::New;
+        };
+        match alike.iter().find(|one| one.fits(outline, text)) {
+            Some(shape) => Known::Shape(Arc::clone(shape)),
+            None if alike.len() >= MOST_ALIKE => Known::Full,
+            None => Known::Met,
+        }
+    }
+
+    /// Keeps an outline that was met, or a statement that was made for it.
+    pub(crate) fn keep(&self, outline: &Outline, shape: Option<Arc<Shape>>) {
         let mut shapes = self.0.lock();
-        if shapes.len() >= MOST_SHAPES && !shapes.contains_key(&shape) {
+        if shapes.len() >= MOST_OUTLINES && !shapes.contains_key(&outline.key) {
             shapes.clear();
         }
-        shapes.insert(shape, query);
+        shapes.entry(outline.key.clone()).or_default().extend(shape);
+    }
+
+    /// The outline of a text that needs not be read: rows of such a statement are found, or added,
+    /// by its shape.
+    pub(super) fn outline(&self, text: &str) -> Option<Outline> {
+        if self.0.lock().is_empty() {
+            return None;
+        }
+        let outline = Outline::of(text)?;
+        match self.known(&outline, text) {
+            Known::Shape(shape) if shape.is_quick.load(Ordering::Relaxed) => Some(outline),
+            _ => None,
+        }
     }
 }

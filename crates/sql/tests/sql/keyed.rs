@@ -678,6 +678,129 @@ fn values_of_one_shape_mean_what_they_say() {
     }
 }
 
+/// Statements that differ in their literals alone are read once. Each means what it says.
+#[test]
+fn texts_of_one_outline_mean_what_they_say() {
+    let (known, planned) = (Sql::new(), Sql::new());
+    planned.run("SET freestone.engine = 'datafusion'");
+    for sql in [&known, &planned] {
+        sql.run(
+            "CREATE TABLE o (k int PRIMARY KEY, b bigint, s smallint, n numeric(6,2), m numeric,
+                             f double precision, t text, v varchar(3), c char(3), d date,
+                             z timestamptz, j jsonb, y boolean, a int[], i interval);
+             CREATE TABLE l (g int, n int, PRIMARY KEY (g, n));
+             INSERT INTO l SELECT g, n FROM generate_series(1, 3) g, generate_series(1, 40) n",
+        );
+    }
+    let columns = [
+        "b", "s", "n", "m", "f", "t", "v", "c", "d", "z", "j", "y", "a", "i",
+    ];
+    let literals = [
+        "1",
+        "-1",
+        "32768",
+        "-32769",
+        "2147483647",
+        "-2147483648",
+        "2147483648",
+        "-2147483648",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "1.5",
+        "-0.005",
+        "123456.789",
+        "'1'",
+        "'-1'",
+        "'1.5'",
+        "'it''s'",
+        "''",
+        "'abcd'",
+        "'ab  '",
+        "'2024-02-29'",
+        "'2024-02-30'",
+        "'{1,2}'",
+        "'[1, 2]'",
+        "'t'",
+        "'1 day'",
+        "NULL",
+        "true",
+        "1e3",
+        "- 5",
+        "current_date",
+        "'a' || 'b'",
+        "2 + 3",
+        "DEFAULT",
+        "E'a\\nb'",
+        "$1",
+        "date '2024-01-01'",
+    ];
+    let mut texts = Vec::new();
+    for column in columns {
+        for literal in literals {
+            texts.push(format!("INSERT INTO o (k, {column}) VALUES (1, {literal})"));
+            texts.push(format!(
+                "INSERT INTO o (k, {column}) VALUES (1, {literal}), (2, {literal});"
+            ));
+            texts.push(format!("UPDATE o SET {column} = {literal} WHERE k = 2"));
+            texts.push(format!(
+                "SELECT k FROM o WHERE {column} = {literal} AND k IN (1, 2)"
+            ));
+            texts.push("DELETE FROM o WHERE k IN (1, 2)".to_owned());
+        }
+    }
+    for (g, n) in [(1, 5), (2, 9), (1, 40), (4, 1), (3, 39), (2, 0), (-1, -1)] {
+        for text in [
+            "SELECT n FROM l WHERE g = {g} AND n > {n} ORDER BY n LIMIT 3",
+            "SELECT n FROM l WHERE g = {g} AND n > 5 ORDER BY n LIMIT {n}",
+            "SELECT n::varchar({n}), 'x{n}', {n} FROM l WHERE g = {g} AND n = 12 ",
+            "SELECT n FROM l WHERE g = {g} AND n < date '2024-01-{n}' - date '2024-01-01'",
+            "SELECT n, count(*) OVER () FROM l WHERE g = {g} AND n = {n}",
+            "SELECT g + {n} FROM l WHERE g = {g} GROUP BY g + {n}",
+            "SELECT n FROM l WHERE (g, n) IN (({g}, {n}), ({g}, 7)) ORDER BY {n}",
+            "SELECT n FROM l WHERE g = {g} AND n = -{n} OR g = 2 AND n = 11",
+            "SELECT n FROM l WHERE g = {g} AND n = {n} / ({n} - 9)",
+            "SELECT \"n\" FROM \"l\" WHERE g = {g}\nAND n = {n};\n",
+            "select N from L where g={g}and n={n}",
+            "DELETE FROM l WHERE g = {g} AND n = {n}",
+            "UPDATE l SET n = n + {n} WHERE g = {g} AND n = {n} RETURNING n, {n}",
+            "INSERT INTO l VALUES ({g}, {n})",
+        ] {
+            let text = text.replace("{g}", &g.to_string());
+            texts.push(text.replace("{n}", &n.to_string()));
+        }
+    }
+    let all = [
+        "SELECT * FROM o ORDER BY k",
+        "SELECT * FROM l ORDER BY g, n",
+    ];
+    for _ in 0..2 {
+        for text in &texts {
+            let outcome = |sql: &Sql| {
+                let shown = match sql.session.parse(text) {
+                    Ok(_) => text_outcome(sql, text),
+                    Err(error) => error.sqlstate.to_string(),
+                };
+                // A result without rows may have no batches.
+                let lines = shown.lines().filter(|line| line.starts_with('|')).count();
+                match shown.starts_with('+') && lines <= 1 {
+                    true => "no rows".to_owned(),
+                    false => shown,
+                }
+            };
+            assert_eq!(outcome(&known), outcome(&planned), "{text}");
+            if !text.starts_with("SELECT") {
+                let rows = all.map(|query| planned.rows_of_one_engine(query));
+                assert_eq!(
+                    all.map(|query| known.rows_of_one_engine(query)),
+                    rows,
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
 /// Texts as values of parameters of each type are what the same texts are as literals.
 #[test]
 fn parameters_of_all_types_are_what_literals_are() {

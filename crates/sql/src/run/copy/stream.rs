@@ -83,6 +83,9 @@ impl CopyStream {
     /// # Errors
     /// `0A000` and `22023` for options that a stream has not.
     pub fn of(statement: &Statement) -> Result<Option<CopyStream>> {
+        if statement.outline().is_some() {
+            return Ok(None);
+        }
         let Some(Ast::Copy {
             to,
             target,
