@@ -1,4 +1,5 @@
-//! INSERT of rows of literals, parameters and the current time, which needs no plan.
+//! INSERT of rows of literals, parameters, the current time and numbers of sequences, which needs no
+//! plan.
 //!
 //! Only a statement that is understood whole is taken here. One that may fail because of a value
 //! is left to the general way, which says why.
@@ -16,14 +17,17 @@ use freestone_storage::{
 };
 
 use super::clauses::refuse_clauses;
+use super::identity::Overriding;
 use super::insert::{is_simple, target_columns};
 use super::literal::{Literal, is_default, literal, plain_values};
 use crate::error::Result;
-use crate::front::parse_expr;
-use crate::names::table_name;
+use crate::front::{nextval_of, parse_expr};
+use crate::functions::sequences::usable;
+use crate::names::{Name, named, table_name};
 use crate::parameter::{self, Parameter};
 use crate::relations::may_change;
-use crate::session::{Moment, NewRows, Session, Source};
+use crate::sequences::TakenNumbers;
+use crate::session::{Moment, NewRows, NumberOf, Session, Source};
 use crate::types::type_held;
 use crate::values::text::{fit_char, fit_varchar, parse_decimal, parse_int};
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
@@ -73,7 +77,8 @@ impl Source {
         }))
     }
 
-    /// The value for a column; `None` if it may not fit.
+    /// The value for a column; `None` if it may not fit. A number of a sequence is NULL: it is taken
+    /// when all other values fit.
     fn value(
         &self,
         column: &Column,
@@ -83,6 +88,7 @@ impl Source {
         match self {
             Source::Now => moment?.value(&column.kind).map(Some),
             Source::Given(value) => Some(value.clone()),
+            Source::Next(_) => Some(None),
             Source::Parameter(number) => storable(parameters.get(*number)?, column),
         }
     }
@@ -114,6 +120,14 @@ impl NewRows {
             return true;
         }
         let rights = session.identity().rights(catalog);
+        let mut sources = self.rows.iter().flatten();
+        let may_take = sources.all(|source| match source {
+            Source::Next(of) if !of.is_own => usable(&rights, catalog, &of.name, "nextval").is_ok(),
+            _ => true,
+        });
+        if !may_take {
+            return false;
+        }
         let table = catalog.table(&self.name.schema, &self.name.name);
         table.is_some_and(|table| {
             rights.within(&self.name.schema, &table.id.into(), Privileges::INSERT)
@@ -128,8 +142,8 @@ impl NewRows {
     pub(crate) fn insert(
         &self,
         transaction: &mut Transaction,
-        parameters: &[Parameter],
-        moment: Option<&Moment>,
+        (parameters, moment): (&[Parameter], Option<&Moment>),
+        numbers: &TakenNumbers,
     ) -> Result<Option<u64>> {
         let table = transaction
             .catalog()
@@ -145,14 +159,78 @@ impl NewRows {
                 .collect()
         };
         let rows: Option<Vec<Row>> = self.rows.iter().map(row).collect();
-        let Some(rows) = rows else {
+        let Some(mut rows) = rows else {
             return Ok(None);
         };
+        if !self.number(&mut rows, transaction.catalog(), numbers)? {
+            return Ok(None);
+        }
         let first = transaction.insert_rows(table.id, &rows)?;
         transaction.check_keys(table.id, first)?;
         table.activity().inserted(rows.len() as u64);
         Ok(Some(rows.len() as u64))
     }
+}
+
+impl NewRows {
+    /// Gives rows the numbers that their columns take of sequences; `false` if one may not fit.
+    ///
+    /// # Errors
+    /// `2200H` if a sequence has no more numbers.
+    fn number(&self, rows: &mut [Row], catalog: &Catalog, numbers: &TakenNumbers) -> Result<bool> {
+        for (at, column) in self.schema.columns.iter().enumerate() {
+            let of_row = |sources: &Vec<Source>| match sources.get(at) {
+                Some(Source::Next(of)) => Some(of.clone()),
+                _ => None,
+            };
+            let sources: Vec<Option<NumberOf>> = self.rows.iter().map(of_row).collect();
+            let count = sources.iter().flatten().count();
+            let Some(of) = sources.iter().flatten().next() else {
+                continue;
+            };
+            let sequence = catalog.sequence(&of.name.schema, &of.name.name);
+            let Some(sequence) = sequence.filter(|sequence| sequence.id == of.id) else {
+                return Ok(false);
+            };
+            // It may change rows, so that it may take numbers.
+            numbers.set_read_only(false);
+            let mut taken = numbers.next(sequence, count)?.into_iter();
+            for (row, _) in rows.iter_mut().zip(&sources).filter(|(_, of)| of.is_some()) {
+                let number = taken.next().map(Parameter::Integer);
+                let value = number.and_then(|number| storable(&number, column));
+                let (Some(value), Some(cell)) = (value, row.get_mut(at)) else {
+                    return Ok(false);
+                };
+                *cell = value;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The sequence of which a column takes numbers by its default.
+fn numbers_of(catalog: &Catalog, column: &Column) -> Option<NumberOf> {
+    if let Some(identity) = column.identity {
+        let (schema, sequence) = catalog.sequence_by_id(identity.sequence)?;
+        let name = Name {
+            schema: schema.to_owned(),
+            name: sequence.name.clone(),
+            position: None,
+        };
+        return Some(NumberOf {
+            name,
+            id: sequence.id,
+            is_own: true,
+        });
+    }
+    let default = parse_expr(column.default.as_deref()?).ok()?;
+    let name = named(nextval_of(&default)?).ok()?;
+    let id = catalog.sequence(&name.schema, &name.name)?.id;
+    Some(NumberOf {
+        name,
+        id,
+        is_own: false,
+    })
 }
 
 fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRows> {
@@ -164,12 +242,13 @@ fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRows> {
     let table = snapshot.table(&name.schema, &name.name)?;
     may_change(&name, table).ok()?;
     let schema = Arc::clone(&table.schema);
-    let numbered = schema
-        .columns
-        .iter()
-        .any(|column| column.identity.is_some() || !is_simple(column));
-    let plain = plain && !schema.is_in_partitions();
-    if !plain || numbered || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
+    let simple = schema.columns.iter().all(is_simple);
+    let plain = plain && simple && !schema.is_in_partitions();
+    if !plain
+        || Overriding::of(insert) != Overriding::Nothing
+        || refuse_clauses(insert).is_err()
+        || !schema.checks.is_empty()
+    {
         return None;
     }
     let SetExpr::Values(values) = insert.source.as_deref()?.body.as_ref() else {
@@ -189,12 +268,23 @@ fn of_insert(snapshot: &Snapshot, insert: &Insert) -> Option<NewRows> {
     let mut places = Vec::with_capacity(schema.columns.len());
     for (index, column) in schema.columns.iter().enumerate() {
         let place = targets[..width].iter().position(|target| *target == index);
-        let has_default = place.is_none_or(|place| {
-            let mut rows = values.rows.iter();
-            rows.any(|row| row.content.get(place).is_some_and(is_default))
-        });
+        let defaults = |place: usize| {
+            let rows = values.rows.iter();
+            rows.filter(move |row| row.content.get(place).is_some_and(is_default))
+        };
+        let has_default = place.is_none_or(|place| defaults(place).next().is_some());
+        // Some columns take no values but those of their sequences.
+        let is_always = column.identity.is_some_and(|identity| identity.always);
+        if is_always && place.is_some_and(|place| defaults(place).count() < values.rows.len()) {
+            return None;
+        }
+        let next = match has_default {
+            true => numbers_of(snapshot.catalog(), column),
+            false => None,
+        };
         let otherwise = match (&column.default, has_default) {
             (_, false) => None,
+            (Some(_), _) if next.is_some() => next.map(Source::Next),
             (Some(text), _) => Some(Source::of(&parse_expr(text).ok()?, column)?),
             (None, _) if column.nullable => Some(Source::Given(None)),
             (None, _) => return None,

@@ -360,7 +360,8 @@ pub(crate) async fn insert_at_once(
         if !rows.is_allowed(session, transaction.catalog()) {
             return Ok(None);
         }
-        let count = rows.insert(transaction, parameters, moment)?;
+        let given = (parameters, moment);
+        let count = rows.insert(transaction, given, session.numbers())?;
         Ok(count.map(inserted))
     };
     at_once(session, &change).await

@@ -58,7 +58,7 @@ use crate::settings::{
 use crate::statement::Statement;
 
 pub(crate) use cursors::{Cursors, Declared, Move};
-pub(crate) use new_rows::{NewRows, Source};
+pub(crate) use new_rows::{NewRows, NumberOf, Source};
 pub use notices::{Notice, Severity};
 pub use objects::ObjectNumbers;
 pub use prepared::Prepared;

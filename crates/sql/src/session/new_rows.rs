@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use freestone_storage::{TableSchema, Value};
+use freestone_storage::{SequenceId, TableSchema, Value};
 
 use crate::names::Name;
 
@@ -24,4 +24,15 @@ pub(crate) enum Source {
     Parameter(usize),
     /// The time at which the transaction began.
     Now,
+    /// The next number of a sequence.
+    Next(NumberOf),
+}
+
+/// A sequence of which a column takes numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberOf {
+    pub(crate) name: Name,
+    pub(crate) id: SequenceId,
+    /// Whether it comes and goes with the column; else rights to it are asked for.
+    pub(crate) is_own: bool,
 }
