@@ -27,7 +27,7 @@ lab: build             ## the papers' experiments at a small scale, and a page o
 clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, ORMs, migrations, what tools ask the catalog
 	clients/run.sh $(BIN)/freestone
 
-bench-oltp: build      ## transactions and look-ups beside PostgreSQL: TPC-C, pgbench, sysbench, CH-benCHmark; ONLY=pgbench asks one
+bench-oltp: build      ## transactions and look-ups beside PostgreSQL: TPC-C, pgbench, sysbench, YCSB, CH-benCHmark; ONLY=pgbench asks one
 	bench/oltp/run.py $(BIN)/freestone $(if $(ONLY),--only $(ONLY))
 
 python: setup          ## the Python package: its wheel, into an environment of its own, and its tests

@@ -15,6 +15,7 @@ end stand the bars, and the program ends with 1 if one of them is missed.
 | tpcc | go-tpc's TPC-C, as loaded, and its check of the rows afterwards | the Go proxy |
 | ch | go-tpc's CH-benCHmark: queries beside the transactions | the Go proxy |
 | sysbench | its OLTP scripts | the package `sysbench` |
+| ycsb | YCSB's workloads a to f, by go-ycsb | the Go proxy |
 | pgbench | TPC-B, simple and prepared, and look-ups | PostgreSQL |
 """
 
@@ -38,21 +39,37 @@ SYSBENCH = [
     "oltp_delete", "oltp_update_index", "oltp_update_non_index", "select_random_points",
     "select_random_ranges",
 ]
+# The shares of operations, and how keys are drawn, of each workload of YCSB.
+YCSB = {
+    "a": "readproportion=0.5 updateproportion=0.5 requestdistribution=zipfian",
+    "b": "readproportion=0.95 updateproportion=0.05 requestdistribution=zipfian",
+    "c": "readproportion=1 updateproportion=0 requestdistribution=zipfian",
+    "d": "readproportion=0.95 updateproportion=0 insertproportion=0.05 requestdistribution=latest",
+    "e": "readproportion=0 updateproportion=0 scanproportion=0.95 insertproportion=0.05 "
+         "maxscanlength=100 scanlengthdistribution=uniform requestdistribution=zipfian",
+    "f": "readproportion=0.5 updateproportion=0 readmodifywriteproportion=0.5 "
+         "requestdistribution=zipfian",
+}
 DATABASE = "freestone"
 USER = "tester"
 
 
 def program(name):
-    """The path of a tool: one that is installed, or one that is built from its Go module."""
+    """The path of a tool: one that is installed, or one that is built from its Go module, which may
+    be a folder here."""
     found = shutil.which(name)
-    if found or name not in MODULES:
+    folder = Path(__file__).parent / name
+    if found or (name not in MODULES and not folder.is_dir()):
         return found or sys.exit(f"needs {name}, which is not installed")
     path = TOOLS / name
     if not path.exists():
         TOOLS.mkdir(parents=True, exist_ok=True)
         print(f"building {name}", flush=True)
-        subprocess.run(["go", "install", MODULES[name]], check=True,
-                       env={**os.environ, "GOBIN": str(TOOLS)})
+        if name in MODULES:
+            subprocess.run(["go", "install", MODULES[name]], check=True,
+                           env={**os.environ, "GOBIN": str(TOOLS)})
+        else:
+            subprocess.run(["go", "build", "-o", str(path), "."], check=True, cwd=folder)
     return str(path)
 
 
@@ -306,6 +323,32 @@ def sysbench(bench):
             asked(words(server, script, "cleanup"))
 
 
+def ycsb(bench):
+    """YCSB's workloads, by operations a second. Each begins with rows loaded anew."""
+    def words(server, command, *more):
+        return [program("ycsb"), command, "pg.host=127.0.0.1", f"pg.port={server.port}",
+                f"pg.user={USER}", f"pg.db={DATABASE}", "pg.sslmode=disable",
+                f"recordcount={bench.options.rows}", *more]
+
+    for name, shares in YCSB.items():
+        for server in bench.servers:
+            asked(words(server, "load", "threadcount=16", "dropdata=true"))
+        for clients in bench.options.clients:
+            def rate(server, clients, shares=shares):
+                # Keys are drawn among all rows that so many operations may add.
+                each_second = 5_000 if "insertproportion" in shares else 1_000_000
+                seconds = bench.options.seconds
+                text = asked(words(server, "run", f"threadcount={clients}",
+                                   f"operationcount={seconds * each_second}",
+                                   f"maxexecutiontime={seconds}", *shares.split()))
+                failed = re.findall(r"(\w+_ERROR).*?Count: (\d+)", text)
+                if failed and server is bench.servers[1]:
+                    print(f"  failed operations: {failed}")
+                return number(r"TOTAL.*?OPS: ([\d.]+)", text, "ycsb")
+            ratio = bench.turns(f"YCSB {name}", clients, rate)
+            bench.bar(f"YCSB {name} with {clients} clients", ratio, 1.0)
+
+
 def pgbench(bench):
     """pgbench's TPC-B by both protocols, and look-ups by key."""
     def words(server, *more):
@@ -336,7 +379,7 @@ def pgbench(bench):
             bench.missed.append(f"sums of {server.name}")
 
 
-PARTS = {"tpcc": tpcc, "pgbench": pgbench, "sysbench": sysbench, "ch": ch}
+PARTS = {"tpcc": tpcc, "pgbench": pgbench, "sysbench": sysbench, "ycsb": ycsb, "ch": ch}
 
 
 def numbers(text):
