@@ -102,7 +102,7 @@ impl Outline {
         }
         let bytes = text.as_bytes();
         let (mut key, mut literals) = (String::with_capacity(text.len()), Vec::new());
-        // What is behind `copied` is not in the key yet.
+        // The bytes from `copied` on are not in the key yet.
         let (mut at, mut copied) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             let (end, kind) = match byte {

@@ -54,10 +54,14 @@ impl Session {
         if self.locks().is_used() && !self.in_transaction() {
             self.locks().end_transaction();
         }
-        if keys.is_none()
-            && let Some(outcome) = self.by_shape(statement).await?
-        {
-            return Ok(outcome);
+        if keys.is_none() {
+            self.requests().set_apart(false);
+            let known = AssertUnwindSafe(self.by_shape(statement)).catch_unwind();
+            let known = self.requests().waited(false, Box::pin(known)).await;
+            let known = known.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+            if let Some(outcome) = known? {
+                return Ok(outcome);
+            }
         }
         self.requests().set_apart(statement.works_for_long());
         // Apart: what a statement may have to keep while it waits would be a part of every

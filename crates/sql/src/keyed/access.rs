@@ -661,20 +661,23 @@ impl Alternative {
         self.gives(column) || below && has([CompareOp::Gt, CompareOp::GtEq])
     }
 
-    /// Its values of some columns, with the others and its bounds as bounds; `None` if one of these
-    /// has no value.
-    fn key(&self, columns: &[usize]) -> Option<Key<Source>> {
+    /// Its values of some columns, and what it says of others of an index as bounds; `None` if one
+    /// of the former has no value.
+    fn key(&self, columns: &[usize], index: &[usize]) -> Option<Key<Source>> {
         let values = columns.iter().map(|column| self.equal.get(column).cloned());
-        let others = self.equal.iter();
-        let others = others.filter(|(column, _)| !columns.contains(column));
-        let others = others.map(|(column, value)| Bounded {
-            column: *column,
-            op: CompareOp::Eq,
-            value: value.clone(),
+        let others = index.iter().filter(|column| !columns.contains(column));
+        let others = others.filter_map(|column| {
+            Some(Bounded {
+                column: *column,
+                op: CompareOp::Eq,
+                value: self.equal.get(column)?.clone(),
+            })
         });
+        let bounds = self.bounds.iter();
+        let bounds = bounds.filter(|bound| index.contains(&bound.column));
         Some(Key {
             values: values.collect::<Option<_>>()?,
-            bounds: others.chain(self.bounds.iter().cloned()).collect(),
+            bounds: others.chain(bounds.cloned()).collect(),
         })
     }
 }
@@ -954,7 +957,7 @@ fn first_columns(
     let mut seen = HashSet::new();
     equal
         .retain(|column| alternatives.iter().all(|one| one.gives(*column)) && seen.insert(*column));
-    let keys = alternatives.iter().map(|one| one.key(&equal));
+    let keys = alternatives.iter().map(|one| one.key(&equal, &columns));
     let keys = keys.collect::<Option<_>>()?;
     let next = columns.get(first).copied();
     let is_bounded = next.is_some_and(|next| alternatives.iter().all(|one| one.narrows(next)));
@@ -979,12 +982,8 @@ fn keys(
     };
     let columns = sets.find(known)?;
     // The rows of whole keys are few: their other conditions are tested later.
-    let key = |one: &Alternative| {
-        let mut key = one.key(columns)?;
-        key.bounds.clear();
-        Some(key)
-    };
-    let keys = alternatives.iter().map(key).collect::<Option<_>>()?;
+    let keys = alternatives.iter().map(|one| one.key(columns, &[]));
+    let keys = keys.collect::<Option<_>>()?;
     Some((columns.clone(), keys))
 }
 

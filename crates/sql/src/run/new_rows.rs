@@ -179,15 +179,14 @@ impl NewRows {
     /// `2200H` if a sequence has no more numbers.
     fn number(&self, rows: &mut [Row], catalog: &Catalog, numbers: &TakenNumbers) -> Result<bool> {
         for (at, column) in self.schema.columns.iter().enumerate() {
-            let of_row = |sources: &Vec<Source>| match sources.get(at) {
-                Some(Source::Next(of)) => Some(of.clone()),
+            let sources = self.rows.iter().map(|sources| match sources.get(at) {
+                Some(Source::Next(of)) => Some(of),
                 _ => None,
-            };
-            let sources: Vec<Option<NumberOf>> = self.rows.iter().map(of_row).collect();
-            let count = sources.iter().flatten().count();
-            let Some(of) = sources.iter().flatten().next() else {
+            });
+            let Some(of) = sources.clone().flatten().next() else {
                 continue;
             };
+            let count = sources.clone().flatten().count();
             let sequence = catalog.sequence(&of.name.schema, &of.name.name);
             let Some(sequence) = sequence.filter(|sequence| sequence.id == of.id) else {
                 return Ok(false);
@@ -195,7 +194,7 @@ impl NewRows {
             // It may change rows, so that it may take numbers.
             numbers.set_read_only(false);
             let mut taken = numbers.next(sequence, count)?.into_iter();
-            for (row, _) in rows.iter_mut().zip(&sources).filter(|(_, of)| of.is_some()) {
+            for (row, _) in rows.iter_mut().zip(sources).filter(|(_, of)| of.is_some()) {
                 let number = taken.next().map(Parameter::Integer);
                 let value = number.and_then(|number| storable(&number, column));
                 let (Some(value), Some(cell)) = (value, row.get_mut(at)) else {

@@ -10,8 +10,9 @@ use super::Prepared;
 use crate::outline::Outline;
 use crate::parameter::Parameter;
 
-/// Most outlines that a session knows; then it begins anew.
-const MOST_OUTLINES: usize = 256;
+/// Most bytes of outlines that a session knows, each counted once for each statement of it; then it
+/// begins anew. A statement takes some fifty times as many.
+const MOST_BYTES: usize = 128 << 10;
 /// Most statements of one outline: they have other literals where parameters cannot stand.
 const MOST_ALIKE: usize = 8;
 
@@ -48,7 +49,7 @@ impl Shape {
     }
 }
 
-/// What a session knows of a text.
+/// The knowledge of a text that a session has.
 pub(crate) enum Known {
     /// Its outline was not met.
     New,
@@ -61,13 +62,19 @@ pub(crate) enum Known {
 
 /// The statements that were made for each outline that was met; none for one that was met once.
 #[derive(Debug, Default)]
-pub(crate) struct Shapes(Mutex<HashMap<String, Vec<Arc<Shape>>>>);
+pub(crate) struct Shapes(Mutex<Outlines>);
+
+#[derive(Debug, Default)]
+struct Outlines {
+    bytes: usize,
+    shapes: HashMap<String, Vec<Arc<Shape>>>,
+}
 
 impl Shapes {
-    /// What is known of a text.
+    /// The knowledge of a text.
     pub(crate) fn known(&self, outline: &Outline, text: &str) -> Known {
-        let shapes = self.0.lock();
-        let Some(alike) = shapes.get(&outline.key) else {
+        let known = self.0.lock();
+        let Some(alike) = known.shapes.get(&outline.key) else {
             return Known::New;
         };
         match alike.iter().find(|one| one.fits(outline, text)) {
@@ -79,17 +86,19 @@ impl Shapes {
 
     /// Keeps an outline that was met, or a statement that was made for it.
     pub(crate) fn keep(&self, outline: &Outline, shape: Option<Arc<Shape>>) {
-        let mut shapes = self.0.lock();
-        if shapes.len() >= MOST_OUTLINES && !shapes.contains_key(&outline.key) {
-            shapes.clear();
+        let mut known = self.0.lock();
+        if known.bytes + outline.key.len() > MOST_BYTES {
+            *known = Outlines::default();
         }
-        shapes.entry(outline.key.clone()).or_default().extend(shape);
+        known.bytes += outline.key.len();
+        let key = outline.key.clone();
+        known.shapes.entry(key).or_default().extend(shape);
     }
 
     /// The outline of a text that needs not be read: rows of such a statement are found, or added,
     /// by its shape.
     pub(super) fn outline(&self, text: &str) -> Option<Outline> {
-        if self.0.lock().is_empty() {
+        if self.0.lock().shapes.is_empty() {
             return None;
         }
         let outline = Outline::of(text)?;
@@ -97,5 +106,25 @@ impl Shapes {
             Known::Shape(shape) if shape.is_quick.load(Ordering::Relaxed) => Some(outline),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, MOST_BYTES, Shapes};
+    use crate::outline::Outline;
+
+    #[test]
+    fn many_outlines_take_bounded_memory() {
+        let shapes = Shapes::default();
+        let text = |number: usize| format!("SELECT c{number} FROM t WHERE a = 1");
+        let outline = |number: usize| Outline::of(&text(number)).unwrap();
+        for number in 0..10_000 {
+            shapes.keep(&outline(number), None);
+            assert!(shapes.0.lock().bytes <= MOST_BYTES);
+        }
+        let known = |number: usize| shapes.known(&outline(number), &text(number));
+        assert!(matches!(known(9_999), Known::Met));
+        assert!(matches!(known(0), Known::New));
     }
 }
