@@ -75,7 +75,7 @@ pub fn check() -> Result<()> {
 /// no room. Threads may have small stacks, and the work that waits may be taken up by any.
 ///
 /// # Errors
-/// Those of the step; `54001` where the great stack is used up, too, and `57014`.
+/// Errors of the step; `54001` where the great stack is used up, too; `57014`.
 pub fn step<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     interrupt::check()?;
     match left() {

@@ -39,7 +39,7 @@ impl Session {
     /// The outcome of a statement by its shape; `None` if it has to be run in another way.
     ///
     /// # Errors
-    /// Those of the statement.
+    /// Errors of the statement, without their places in its text.
     pub(super) async fn by_shape(&self, statement: &Statement) -> Result<Option<Outcome>> {
         let Some((shape, values)) = self.shaped(statement).await else {
             return Ok(None);
@@ -75,7 +75,10 @@ impl Session {
                 return None;
             }
             Known::Met => {
-                let made = Arc::new(made(self, &outline, text)?);
+                let Some(made) = made(self, &outline, text).map(Arc::new) else {
+                    self.shapes().refuse(&outline);
+                    return None;
+                };
                 self.shapes().keep(&outline, Some(Arc::clone(&made)));
                 made
             }
@@ -219,15 +222,23 @@ struct Values {
 }
 
 impl Values {
-    /// Puts a parameter into the place of a value: of some type, or of none. Those after the most
-    /// that there may be end the walk.
-    fn take(&mut self, taken: Taken, data_type: Option<DataType>) -> Option<Expr> {
+    /// Puts a parameter of some type, or of none, into the place of a value; ends the walk if there
+    /// are too many.
+    fn put(
+        &mut self,
+        expr: &mut Expr,
+        taken: Taken,
+        data_type: Option<DataType>,
+    ) -> ControlFlow<()> {
         self.taken.push(taken);
+        if self.taken.len() > MOST_VALUES {
+            return ControlFlow::Break(());
+        }
         // One that takes the place of a literal itself is not visited again.
         self.is_own = data_type.is_some();
         let text = format!("${}", self.taken.len());
         let holder = Expr::Value(Value::Placeholder(text).with_empty_span());
-        let expr = match data_type {
+        *expr = match data_type {
             None => holder,
             Some(data_type) => Expr::Cast {
                 kind: CastKind::Cast,
@@ -237,7 +248,7 @@ impl Values {
                 format: None,
             },
         };
-        (self.taken.len() <= MOST_VALUES).then_some(expr)
+        ControlFlow::Continue(())
     }
 
     /// The value of digits, and its type.
@@ -273,19 +284,12 @@ impl Values {
             Value::Placeholder(_) => return ControlFlow::Break(()),
             _ => return ControlFlow::Continue(()),
         };
-        let (negative, place) = (found.negative, found.place);
         let taken = Taken {
             value,
-            negative,
-            place,
+            negative: found.negative,
+            place: found.place,
         };
-        match self.take(taken, None) {
-            Some(holder) => {
-                *expr = holder;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        }
+        self.put(expr, taken, None)
     }
 }
 
@@ -322,12 +326,6 @@ impl VisitorMut for Values {
             negative,
             place,
         };
-        match self.take(taken, data_type) {
-            Some(holder) => {
-                *expr = holder;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        }
+        self.put(expr, taken, data_type)
     }
 }

@@ -67,7 +67,15 @@ pub(crate) struct Shapes(Mutex<Outlines>);
 #[derive(Debug, Default)]
 struct Outlines {
     bytes: usize,
-    shapes: HashMap<String, Vec<Arc<Shape>>>,
+    shapes: HashMap<String, Alike>,
+}
+
+/// The statements of one outline.
+#[derive(Debug, Default)]
+struct Alike {
+    shapes: Vec<Arc<Shape>>,
+    /// Whether no more of them are made.
+    is_full: bool,
 }
 
 impl Shapes {
@@ -77,10 +85,17 @@ impl Shapes {
         let Some(alike) = known.shapes.get(&outline.key) else {
             return Known::New;
         };
-        match alike.iter().find(|one| one.fits(outline, text)) {
+        match alike.shapes.iter().find(|one| one.fits(outline, text)) {
             Some(shape) => Known::Shape(Arc::clone(shape)),
-            None if alike.len() >= MOST_ALIKE => Known::Full,
+            None if alike.is_full => Known::Full,
             None => Known::Met,
+        }
+    }
+
+    /// Makes no more statements of an outline, of which one could not be made.
+    pub(crate) fn refuse(&self, outline: &Outline) {
+        if let Some(alike) = self.0.lock().shapes.get_mut(&outline.key) {
+            alike.is_full = true;
         }
     }
 
@@ -92,7 +107,9 @@ impl Shapes {
         }
         known.bytes += outline.key.len();
         let key = outline.key.clone();
-        known.shapes.entry(key).or_default().extend(shape);
+        let alike = known.shapes.entry(key).or_default();
+        alike.shapes.extend(shape);
+        alike.is_full |= alike.shapes.len() >= MOST_ALIKE;
     }
 
     /// The outline of a text that needs not be read: rows of such a statement are found, or added,
@@ -125,6 +142,8 @@ mod tests {
         }
         let known = |number: usize| shapes.known(&outline(number), &text(number));
         assert!(matches!(known(9_999), Known::Met));
+        shapes.refuse(&outline(9_999));
+        assert!(matches!(known(9_999), Known::Full));
         assert!(matches!(known(0), Known::New));
     }
 }
