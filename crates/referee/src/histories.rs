@@ -216,6 +216,8 @@ pub fn done(history: &History, address: &Address) -> io::Result<Told> {
     let steps = std::mem::take(&mut course.outcomes);
     drop(course);
     let left = first.ask(&history.left)?;
+    // Tables of thousands of histories would make statements slower, which looks like waiting.
+    first.ask(history.setup.get(..1).unwrap_or_default())?;
     Ok(Told {
         steps,
         left: left.iter().map(in_short).collect(),
@@ -232,8 +234,9 @@ pub fn drawn(random: &mut Random, rules: Rules, suffix: usize) -> History {
     ];
     let mut left = vec![format!("SELECT * FROM {t} ORDER BY id")];
     if rules.foreign {
+        let on_delete = random.word(&["", "", " ON DELETE CASCADE", " ON DELETE SET NULL"]);
         setup.push(format!(
-            "CREATE TABLE {c} (id int PRIMARY KEY, t int REFERENCES {t} ON UPDATE CASCADE)"
+            "CREATE TABLE {c} (id int PRIMARY KEY, t int REFERENCES {t} ON UPDATE CASCADE{on_delete})"
         ));
         setup.push(format!("INSERT INTO {c} VALUES (1, 1), (2, 2)"));
         left.push(format!("SELECT * FROM {c} ORDER BY id"));
@@ -310,7 +313,16 @@ fn statement(random: &mut Random, rules: Rules, (t, c): (&str, &str), wide: bool
         0 => format!("SELECT * FROM {t} ORDER BY id"),
         1 => format!("SELECT * FROM {t} WHERE {rows} ORDER BY id"),
         2 | 3 => {
-            let strength = random.word(&["FOR UPDATE", "FOR SHARE", "FOR UPDATE"]);
+            let strengths: &[&str] = match rules.foreign {
+                true => &[
+                    "FOR UPDATE",
+                    "FOR SHARE",
+                    "FOR NO KEY UPDATE",
+                    "FOR KEY SHARE",
+                ],
+                false => &["FOR UPDATE", "FOR SHARE", "FOR UPDATE"],
+            };
+            let strength = random.word(strengths);
             let wait = random.word(&["", "", " NOWAIT", " SKIP LOCKED"]);
             format!("SELECT * FROM {t} WHERE {rows} ORDER BY id {strength}{wait}")
         }

@@ -72,6 +72,8 @@ pub const USING: &str = "\u{1}using ";
 pub const PREFIX: &str = "\u{1}prefix ";
 /// `FETCH FIRST (…) ROWS WITH TIES`: a call around the count in LIMIT.
 pub const TIES: &str = "\u{1}ties ";
+/// FOR KEY SHARE and FOR NO KEY UPDATE: the first part of the name behind OF.
+pub(super) const KEY: &str = "\u{1}key ";
 /// VARIADIC: a call around the argument.
 pub const VARIADIC: &str = "\u{1}variadic ";
 /// `op ANY (x)`: a call in the place of the right operand.

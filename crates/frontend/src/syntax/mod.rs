@@ -21,6 +21,7 @@ mod dialect;
 mod lexeme;
 pub mod marks;
 mod reader;
+pub mod strength;
 pub mod walk;
 mod words;
 

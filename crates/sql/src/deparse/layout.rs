@@ -56,7 +56,7 @@ impl Printer<'_> {
             }
         }
         for lock in &query.locks {
-            self.line(lock.words, -LEVEL, LEVEL, 0);
+            self.line(&format!(" {}", lock.words), -LEVEL, LEVEL, 0);
             let name = self.names.get(&lock.range).and_then(|one| one.name.clone());
             self.put(&format!(" OF {}", quoted(&name.unwrap_or_default())));
             self.put(lock.wait);

@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, CteAsMaterialized, Distinct as Unique, Expr, GroupByExpr, Ident, LimitClause,
-    LockType, NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
+    NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, TableFactor, Value,
     ValueWithSpan, Values, With,
 };
@@ -13,6 +13,7 @@ use freestone_frontend::syntax::marks::{
     CUBE, CYCLE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, NOTHING, PART, QUERY, ROLLUP, SEARCH, TIES,
     WHOLE_ROW, marked, marked_call,
 };
+use freestone_frontend::syntax::strength::Strength;
 use freestone_frontend::types::Type;
 
 use super::calls::direction;
@@ -179,7 +180,8 @@ impl Reader<'_> {
             return None;
         };
         let scopes = self.scopes.borrow();
-        let wanted = match &lock.of {
+        let (strength, of) = Strength::of(lock);
+        let wanted = match &of {
             None => None,
             Some(name) => Some(fold(name.0.last()?.as_ident()?)),
         };
@@ -195,10 +197,7 @@ impl Reader<'_> {
             }
             found = true;
             read.locks.push(Lock {
-                words: match lock.lock_type {
-                    LockType::Share => " FOR SHARE",
-                    LockType::Update => " FOR UPDATE",
-                },
+                words: strength.words(),
                 range: *at,
                 wait: match lock.nonblock {
                     None => "",

@@ -14,8 +14,9 @@
 //! reads its rows. It may not depend on the query around it.
 //!
 //! Any number of transactions hold a row FOR SHARE, and one of them changes it when it is the last.
-//! FOR NO KEY UPDATE locks as much as FOR UPDATE, and FOR KEY SHARE as much as FOR SHARE: they wait
-//! where PostgreSQL does not, and for nothing else.
+//! A row of a table that foreign keys refer to may be held FOR KEY SHARE while another
+//! transaction changes its other columns, and others may refer to a row that is held FOR NO KEY
+//! UPDATE. In other tables they lock as much as FOR SHARE and FOR UPDATE.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,10 +29,11 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockClause, LockType,
-    NonBlock, Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins,
-    Visitor, VisitorMut,
+    CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockClause, NonBlock,
+    Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor,
+    VisitorMut,
 };
+use freestone_frontend::syntax::strength::Strength;
 use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
 use freestone_storage::{LockMode, Privileges, RowId, RowLock, Table, TableId};
 use futures::StreamExt;
@@ -153,10 +155,7 @@ fn items<'q>(from: &'q TableWithJoins, nullable: bool, found: &mut Vec<Item<'q>>
 
 /// The words of a lock, in messages.
 fn words(lock: &LockClause) -> &'static str {
-    match lock.lock_type {
-        LockType::Share => "FOR SHARE",
-        LockType::Update => "FOR UPDATE",
-    }
+    Strength::of(lock).0.words()
 }
 
 /// The words of a query's first lock.
@@ -382,7 +381,8 @@ impl Run<'_> {
         let with: Vec<String> = with.map(|cte| fold(&cte.alias.name)).collect();
         let mut tables: Vec<Locked<'_>> = Vec::new();
         for lock in &query.locks {
-            let of = match &lock.of {
+            let (strength, of) = Strength::of(lock);
+            let of = match &of {
                 Some(name) => Some(table_name(name)?),
                 None => None,
             };
@@ -396,16 +396,18 @@ impl Run<'_> {
                 }
                 found = true;
                 if let Some((name, table)) =
-                    self.locked_table(item, &with, (words(lock), of.is_some()))?
+                    self.locked_table(item, &with, (strength.words(), of.is_some()))?
                     && let Some(called) = &item.called
                 {
                     tables.push(Locked {
                         name,
                         table,
                         called: compose::exact(called),
-                        mode: match lock.lock_type {
-                            LockType::Share => LockMode::Share,
-                            LockType::Update => LockMode::Update,
+                        mode: match strength {
+                            Strength::KeyShare => LockMode::KeyShare,
+                            Strength::Share => LockMode::Share,
+                            Strength::NoKeyUpdate => LockMode::NoKeyUpdate,
+                            Strength::Update => LockMode::Update,
                         },
                         nonblock: lock.nonblock,
                     });
@@ -415,7 +417,7 @@ impl Run<'_> {
                 let message = format!(
                     "relation \"{}\" in {} clause not found in FROM clause",
                     of.name,
-                    words(lock)
+                    strength.words()
                 );
                 return Err(Error::new("42P01", message).at(of.position));
             }

@@ -577,3 +577,199 @@ fn nothing_is_lost_of_what_many_add() {
     assert_eq!(a.one("SELECT n FROM c WHERE id = 1"), sum);
     assert_eq!(a.one("SELECT sum(n) FROM c WHERE id > 1"), sum);
 }
+
+/// Two sessions on a table and one that refers to it, at READ COMMITTED.
+fn families() -> [Sql; 2] {
+    let [a, b] = counters();
+    a.run("CREATE TABLE p (id INT PRIMARY KEY, n INT, code TEXT UNIQUE)");
+    a.run("CREATE TABLE f (id INT PRIMARY KEY, p INT REFERENCES p, code TEXT REFERENCES p (code))");
+    a.run("INSERT INTO p VALUES (1, 0, 'a'), (2, 0, 'b'), (3, 0, 'c')");
+    a.run("INSERT INTO f VALUES (1, 1, NULL)");
+    [a, b]
+}
+
+#[test]
+fn who_deletes_a_row_waits_for_those_who_refer_to_it() {
+    let [a, b] = families();
+    for (refers, takes) in [
+        (
+            "INSERT INTO f VALUES (2, 2, NULL)",
+            "DELETE FROM p WHERE id = 2",
+        ),
+        (
+            "INSERT INTO f VALUES (2, NULL, 'b')",
+            "DELETE FROM p WHERE n = 0 AND id = 2",
+        ),
+        (
+            "INSERT INTO f SELECT 2, 2",
+            "UPDATE p SET id = 20 WHERE id = 2",
+        ),
+        (
+            "UPDATE f SET p = 2 WHERE id = 1",
+            "DELETE FROM p WHERE id = 2",
+        ),
+        (
+            "INSERT INTO f VALUES (2, NULL, 'b')",
+            "UPDATE p SET code = 'x' WHERE id = 2",
+        ),
+        (
+            "SELECT * FROM p WHERE id = 2 FOR KEY SHARE",
+            "DELETE FROM p WHERE id = 2",
+        ),
+    ] {
+        let refused = match refers.starts_with("SELECT") {
+            true => "",
+            false => "23503",
+        };
+        for (end, expected) in [("ROLLBACK", ""), ("COMMIT", refused)] {
+            a.run("BEGIN");
+            a.run(refers);
+            let answer = waits(&b, takes, || drop(a.run(end)));
+            assert_eq!(answer, expected, "{refers}; {takes}; {end}");
+            b.run("DELETE FROM f WHERE id = 2");
+            b.run("UPDATE f SET p = 1 WHERE id = 1");
+            b.run("DELETE FROM p WHERE id IN (2, 20)");
+            b.run("INSERT INTO p VALUES (2, 0, 'b')");
+        }
+    }
+}
+
+#[test]
+fn who_refers_to_a_row_waits_for_those_who_delete_it() {
+    let [a, b] = families();
+    let refer = "INSERT INTO f VALUES (2, 2, 'b')";
+    for takes in [
+        "DELETE FROM p WHERE id = 2",
+        "UPDATE p SET id = 20 WHERE id = 2",
+        "UPDATE p SET code = 'x' WHERE id = 2",
+        "SELECT * FROM p WHERE id = 2 FOR UPDATE",
+    ] {
+        let refused = match takes.starts_with("SELECT") {
+            true => "",
+            false => "23503",
+        };
+        for (end, expected) in [("ROLLBACK", ""), ("COMMIT", refused)] {
+            a.run("BEGIN");
+            a.run(takes);
+            assert_eq!(
+                waits(&b, refer, || drop(a.run(end))),
+                expected,
+                "{takes}; {end}"
+            );
+            b.run("DELETE FROM f WHERE id = 2");
+            b.run("DELETE FROM p WHERE id IN (2, 20)");
+            b.run("INSERT INTO p VALUES (2, 0, 'b')");
+        }
+    }
+    // An earlier snapshot cannot refer to a row that is gone since.
+    b.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    assert_eq!(b.one("SELECT count(*) FROM p"), "3");
+    a.run("DELETE FROM p WHERE id = 2");
+    assert_eq!(b.ended(refer), "40001");
+    b.run("ROLLBACK");
+    assert_eq!(b.ended(refer), "23503");
+}
+
+#[test]
+fn keys_are_referred_to_while_other_columns_change() {
+    let [a, b] = families();
+    for (first, second) in [
+        ("UPDATE p SET n = n + 1", "INSERT INTO f VALUES (2, 2, 'b')"),
+        (
+            "UPDATE p SET id = id, n = n + 1, code = code",
+            "INSERT INTO f VALUES (3, 2, 'b')",
+        ),
+        ("INSERT INTO f VALUES (4, 2, 'b')", "UPDATE p SET n = n + 1"),
+        (
+            "INSERT INTO f VALUES (5, 2, 'b')",
+            "INSERT INTO f VALUES (6, 2, 'b')",
+        ),
+        (
+            "SELECT * FROM p FOR NO KEY UPDATE",
+            "INSERT INTO f VALUES (7, 2, 'b')",
+        ),
+        ("SELECT * FROM p FOR KEY SHARE", "UPDATE p SET n = n + 1"),
+        (
+            "UPDATE p SET n = n + 1",
+            "SELECT * FROM p FOR KEY SHARE NOWAIT",
+        ),
+        (
+            "SELECT * FROM p FOR NO KEY UPDATE",
+            "SELECT * FROM p FOR KEY SHARE",
+        ),
+        (
+            "SELECT * FROM p FOR SHARE",
+            "INSERT INTO f VALUES (8, 2, 'b')",
+        ),
+    ] {
+        b.run("SET lock_timeout = '50ms'");
+        a.run("BEGIN");
+        a.run(first);
+        assert_eq!(b.ended(second), "", "{first}; {second}");
+        a.run("COMMIT");
+        b.run("RESET lock_timeout");
+    }
+    for (first, second, locked) in [
+        (
+            "SELECT * FROM p FOR UPDATE",
+            "SELECT * FROM p FOR KEY SHARE SKIP LOCKED",
+            3,
+        ),
+        (
+            "SELECT * FROM p FOR KEY SHARE",
+            "SELECT * FROM p FOR UPDATE SKIP LOCKED",
+            3,
+        ),
+        (
+            "SELECT * FROM p FOR KEY SHARE",
+            "SELECT * FROM p FOR SHARE SKIP LOCKED",
+            0,
+        ),
+        (
+            "DELETE FROM p WHERE id = 3",
+            "SELECT * FROM p FOR KEY SHARE SKIP LOCKED",
+            1,
+        ),
+    ] {
+        a.run("BEGIN");
+        a.run(first);
+        let found = b.rows_of_one_engine(second).len();
+        assert_eq!(found, 3 - locked, "{first}; {second}");
+        a.run("ROLLBACK");
+    }
+    assert_eq!(a.one("SELECT count(*) FROM f"), "8");
+}
+
+#[test]
+fn rows_that_follow_wait_and_go_on() {
+    let [a, b] = families();
+    a.run("CREATE TABLE g (id INT PRIMARY KEY, p INT REFERENCES p ON DELETE CASCADE)");
+    for (end, left) in [("COMMIT", "0"), ("ROLLBACK", "0")] {
+        a.run("BEGIN");
+        a.run("INSERT INTO g VALUES (1, 3)");
+        let deleted = waits(&b, "DELETE FROM p WHERE id = 3", || drop(a.run(end)));
+        assert_eq!(deleted, "");
+        assert_eq!(a.one("SELECT count(*) FROM g"), left);
+        a.run("INSERT INTO p VALUES (3, 0, 'c')");
+    }
+    // Who waits for each other is told.
+    a.run("BEGIN");
+    b.run("BEGIN");
+    a.run("INSERT INTO g VALUES (1, 3)");
+    b.run("INSERT INTO g VALUES (2, 3)");
+    let first = waits(&a, "DELETE FROM p WHERE id = 3", || {
+        assert_eq!(b.ended("DELETE FROM p WHERE id = 3"), "40P01");
+        b.run("ROLLBACK");
+    });
+    assert_eq!(first, "");
+    a.run("COMMIT");
+    assert_eq!(a.one("SELECT count(*) FROM g"), "0");
+    // Locks since a savepoint are given back.
+    a.run("BEGIN");
+    a.run("SAVEPOINT s");
+    a.run("INSERT INTO g VALUES (1, 2)");
+    a.run("ROLLBACK TO s");
+    b.run("SET lock_timeout = '50ms'");
+    assert_eq!(b.ended("DELETE FROM p WHERE id = 2"), "");
+    a.run("COMMIT");
+}

@@ -97,10 +97,11 @@ impl Transaction {
     /// Checks the keys of rows that it added since row `first` of its own against
     /// everything committed, and against each other; and what refers to rows that
     /// it changed, or they refer to. Where another transaction is changing a row with the same
-    /// key, the added rows are taken back: [`Transaction::take_stopped`] tells for whom to wait.
+    /// key, or a later snapshot has to decide, the added rows are taken back:
+    /// [`Transaction::take_stopped`] tells which.
     ///
     /// # Errors
-    /// 23505 or 23503 naming constraint, columns and values; `Conflict` if there is one to wait for.
+    /// 23505 or 23503 naming constraint, columns and values; `Conflict` if they are taken back.
     pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
         let own = self.tables.get(&table).cloned();
         // Others may commit while the keys are checked.
@@ -147,7 +148,16 @@ impl Transaction {
             }
             let newest = known.as_ref().unwrap_or(&draft);
             let catalogs = [&**seen.catalog(), &*self.catalog];
-            left |= references::check(&catalogs, &all, newest, when, timestamp)?;
+            let moments = (self.base.timestamp(), timestamp);
+            match references::check(&catalogs, &all, newest, when, moments) {
+                Ok(later) => left |= later,
+                Err(Error::Conflict { message }) => {
+                    self.take_back(&draft, first);
+                    self.has_missed();
+                    return Err(Error::Conflict { message });
+                }
+                Err(error) => return Err(error),
+            }
             self.unchecked |= left;
         }
         // What was checked earlier was checked against less.

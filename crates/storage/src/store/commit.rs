@@ -181,7 +181,8 @@ impl Store {
                 transaction.check_own_keys(table, own)?;
                 // Rows that came while foreign keys were left alone are right as they are.
                 if !transaction.unreferenced.contains(id) {
-                    references::check(&[now], &renamed, table, (0, None), LATEST)?;
+                    // What is gone is gone: running the statement again would say no more.
+                    references::check(&[now], &renamed, table, (0, None), (LATEST, LATEST))?;
                 }
             }
             if !inserted.is_empty() || !deleted.is_empty() {

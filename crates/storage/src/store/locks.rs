@@ -21,6 +21,11 @@
 //! one waits, and is told that it is there if the other has committed. Keys whose hashes are the same
 //! by chance only make a transaction wait.
 //!
+//! Who adds a row that refers to another by a foreign key shares the key that it refers to; who
+//! deletes the other row, or gives it another key, needs the key alone. These locks are of
+//! keys, too, and not of rows: a row whose other columns are changed has another version, and
+//! the key that is referred to stays.
+//!
 //! Left out: an order among those who wait. All of them go on when the row is free, and all
 //! but one wait again.
 
@@ -78,6 +83,8 @@ struct State {
     whole: IdMap<TableId, u64>,
     /// Which transaction has added a key, by the key's hash.
     keys: IdMap<(TableId, u64), u64>,
+    /// Which transactions refer to a key, or take it away, by the key's hash.
+    referred: IdMap<(TableId, u64), Holders>,
     /// By the first row of a home: when its rows were moved, and where to.
     hops: BTreeMap<(TableId, RowId), (u64, Went)>,
     /// Transactions that have locked something and have not ended.
@@ -91,9 +98,14 @@ struct State {
 /// How a transaction holds a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
+    /// With others that do not delete it or change its key, if foreign keys refer to its table;
+    /// as [`LockMode::Share`] otherwise.
+    KeyShare,
     /// With others that do not change it.
     Share,
-    /// Alone, to change it later.
+    /// Alone but for [`LockMode::KeyShare`], to change it later.
+    NoKeyUpdate,
+    /// Alone, to change or delete it later.
     Update,
     /// Alone: it has changed it.
     Change,
@@ -166,8 +178,10 @@ pub(super) struct Locked<'a> {
     pub rows: &'a [(TableId, RowId)],
     /// Whole tables.
     pub tables: &'a [TableId],
-    /// Keys, by their hashes.
+    /// Keys that it has added, by their hashes.
     pub keys: &'a [(TableId, u64)],
+    /// Keys that it refers to or takes away, by their hashes.
+    pub referred: &'a [(TableId, u64)],
 }
 
 /// Somebody who waits for a transaction.
@@ -307,6 +321,17 @@ impl State {
     }
 }
 
+/// Whether others have deleted or changed a row of `table`, `newest` now, since the commit `began`.
+fn is_changed(table: &Table, row: RowId, newest: &Newest<'_>, began: u64) -> bool {
+    // A commit before the lock was free has left a mark.
+    let deleted = match (newest.deletes, newest.row.place()) {
+        _ if newest.gone => true,
+        (Some(deletes), RowPlace::Block(_, row)) => deletes.contains(row),
+        _ => is_deleted(table, row),
+    };
+    deleted || laid_over(table, row).max(newest.laid_over) > began
+}
+
 /// The last commit that gave a row other values where `table` has it.
 fn laid_over(table: &Table, row: RowId) -> u64 {
     match row.place() {
@@ -330,13 +355,7 @@ impl RowLocks {
         let mut state = self.state.lock();
         let state = &mut *state;
         let newest = state.newest(table.id, row, u64::MAX);
-        // Whoever committed before the lock was free has left a mark.
-        let deleted = match (newest.deletes, newest.row.place()) {
-            _ if newest.gone => true,
-            (Some(deletes), RowPlace::Block(_, row)) => deletes.contains(row),
-            _ => is_deleted(table, row),
-        };
-        let changed = deleted || laid_over(table, row).max(newest.laid_over) > began;
+        let changed = is_changed(table, row, &newest, began);
         let key = (table.id, newest.row);
         if let Some(holder) = state.whole.get(&table.id)
             && *holder != transaction
@@ -416,6 +435,51 @@ impl RowLocks {
         Ok(())
     }
 
+    /// Locks keys of a table that rows refer to, all of them or none: in the mode
+    /// [`LockMode::Share`] to refer to them, in another to take them away. Appends those that the
+    /// transaction had not locked before to `locked`.
+    ///
+    /// # Errors
+    /// The transaction that has one of them.
+    pub fn refer(
+        &self,
+        (table, keys): (TableId, &[u64]),
+        mode: LockMode,
+        transaction: u64,
+        locked: &mut Vec<(TableId, u64)>,
+    ) -> std::result::Result<(), u64> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let against = |key: &u64| {
+            let holders = state.referred.get(&(table, *key))?;
+            holders.against(transaction, mode)
+        };
+        if let Some(holder) = keys.iter().find_map(against) {
+            return Err(holder);
+        }
+        for key in keys {
+            let before = match state.referred.entry((table, *key)) {
+                Entry::Vacant(free) => {
+                    free.insert(Holders::new(transaction, mode));
+                    false
+                }
+                Entry::Occupied(mut held) => held.get_mut().add(transaction, mode),
+            };
+            if !before {
+                locked.push((table, *key));
+            }
+        }
+        state.open.insert(transaction);
+        Ok(())
+    }
+
+    /// Whether others have deleted or changed a row of `table` since the commit `began`.
+    pub fn is_changed(&self, table: &Table, row: RowId, began: u64) -> bool {
+        let state = self.state.lock();
+        let newest = state.newest(table.id, row, u64::MAX);
+        is_changed(table, row, &newest, began)
+    }
+
     /// Another transaction that has changed a row.
     pub fn changing(&self, table: TableId, row: RowId, transaction: u64) -> Option<u64> {
         let state = self.state.lock();
@@ -427,13 +491,26 @@ impl RowLocks {
 
     /// Lets go what a transaction has locked; with `ended` it has nothing else.
     pub fn release(&self, transaction: u64, locked: Locked<'_>, ended: bool) {
-        let Locked { rows, tables, keys } = locked;
-        if rows.is_empty() && tables.is_empty() && keys.is_empty() && !ended {
+        let Locked {
+            rows,
+            tables,
+            keys,
+            referred,
+        } = locked;
+        let none = rows.is_empty() && tables.is_empty() && keys.is_empty() && referred.is_empty();
+        if none && !ended {
             return;
         }
         let mut state = self.state.lock();
         for key in keys {
             state.keys.remove(key);
+        }
+        for key in referred {
+            if let Entry::Occupied(mut held) = state.referred.entry(*key)
+                && held.get_mut().remove(transaction)
+            {
+                held.remove();
+            }
         }
         for (table, row) in rows {
             let newest = state.newest(*table, *row, u64::MAX).row;

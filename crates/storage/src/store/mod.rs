@@ -38,6 +38,7 @@ mod owners;
 mod pending;
 mod recover;
 mod references;
+mod referred;
 mod relaxed;
 mod report;
 mod rows;

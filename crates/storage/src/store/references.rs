@@ -8,10 +8,9 @@
 
 use super::Catalog;
 use super::keys::{described, key_of};
-use crate::block::Block;
 use crate::delta::{LATEST, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
-use crate::ids::{IdMap, TableId};
+use crate::ids::{IdMap, RowId, TableId};
 use crate::scan::KeyLookUp;
 use crate::schema::{Deferral, ForeignAction, ForeignKey, Value};
 use crate::table::Table;
@@ -73,13 +72,14 @@ impl Deferred {
 /// are left to the transaction's end.
 ///
 /// # Errors
-/// 23503 naming constraint, columns and values.
+/// 23503 naming constraint, columns and values; `Conflict` if a later snapshot than the
+/// transaction's has to decide.
 pub(super) fn check(
     catalogs: &[&Catalog],
     own: &Changes,
     table: &Table,
     (first, deferred): (u64, Option<&Deferred>),
-    timestamp: u64,
+    (began, timestamp): (u64, u64),
 ) -> Result<bool> {
     let Some(changes) = own.get(&table.id) else {
         return Ok(false);
@@ -106,7 +106,14 @@ pub(super) fn check(
                 message: "a referenced table was dropped meanwhile".into(),
             });
         }
-        check_children(&parents, own, table, key, (changes, first), timestamp)?;
+        check_children(
+            &parents,
+            own,
+            table,
+            key,
+            (changes, first),
+            (began, timestamp),
+        )?;
     }
     if changes.deleted.is_empty() {
         return Ok(skipped);
@@ -190,19 +197,20 @@ fn is_there(
     Ok(false)
 }
 
-/// New rows must have a parent.
+/// New rows must have a parent. A parent that the snapshot `began` has, and that is gone since,
+/// is a conflict.
 fn check_children(
     parents: &[&Arc<Table>],
     own: &Changes,
     table: &Table,
     key: &ForeignKey,
     (changes, first): (&OwnChanges, u64),
-    timestamp: u64,
+    (began, timestamp): (u64, u64),
 ) -> Result<()> {
     let parent = parents[0];
     let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?.of_reader();
-    let view = |table| view(own, table, timestamp);
-    let (mine, theirs) = (view(table.id), view(parent.id));
+    let view = |table, timestamp| view(own, table, timestamp);
+    let (mine, theirs) = (view(table.id, timestamp), view(parent.id, timestamp));
     let mut known = HashSet::new();
     for fragment in &changes.fragments {
         if fragment.first() + fragment.len() as u64 <= first {
@@ -219,6 +227,13 @@ fn check_children(
                 continue;
             }
             if !is_there(parents, &theirs, &look_up, &values)? {
+                if is_there(parents, &view(parent.id, began), &look_up, &values)? {
+                    let message = format!(
+                        "a row of table \"{}\" that is referred to was deleted by another transaction",
+                        parent.name
+                    );
+                    return Err(Error::Conflict { message });
+                }
                 let message = format!(
                     "insert or update on table \"{}\" violates foreign key constraint \"{}\": \
                      key {} is not present in table \"{}\"",
@@ -287,18 +302,16 @@ fn deleted_keys(table: &Table, changes: &OwnChanges, columns: &[usize]) -> Resul
                     let found = changes.find(first + u64::from(row));
                     found.and_then(|(fragment, row)| key_of(&fragment, row, columns))
                 }
-                RowHome::Block(id) => {
-                    let of_block = |block: &Arc<Block>| block.row(columns, row);
-                    let values = table.block(*id).map(of_block).transpose()?;
-                    values.and_then(|values| values.into_iter().collect())
-                }
-                RowHome::Fragment(first) => {
-                    let found = table.delta().find(first + u64::from(row));
-                    found.and_then(|(fragment, row)| key_of(&fragment, row, columns))
-                }
+                RowHome::Block(_) | RowHome::Fragment(_) => key_at(table, home.row(row), columns)?,
             };
             keys.extend(key);
         }
     }
     Ok(keys)
+}
+
+/// The key of a row that is committed; `None` if one of its values is NULL, or there is no such row.
+pub(super) fn key_at(table: &Table, row: RowId, columns: &[usize]) -> Result<Option<Vec<Value>>> {
+    let values = table.row(&ReadView::at(LATEST), row, columns)?;
+    Ok(values.and_then(|values| values.into_iter().collect()))
 }

@@ -1,10 +1,10 @@
 //! Rows that a transaction adds, deletes and changes.
 
-use super::Store;
 use super::check::changed_row;
 use super::locks::{LockMode, Taken, Waiting};
 use super::transaction::Transaction;
 use super::writer::{check_batch, not_null, wrong_width};
+use super::{Store, referred};
 use crate::delta::{Fragment, RowHome, TupleBatch, TupleShape};
 use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Most keys that a transaction locks.
-const MOST_KEYS: usize = 1 << 16;
+pub(super) const MOST_KEYS: usize = 1 << 16;
 
 /// The result of locking a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,15 @@ impl Transaction {
     ///
     /// # Errors
     /// 42804, 23502 or 22003 for rows that the table cannot hold, 54000 for a row
-    /// of over 2 GiB; `Conflict` if another transaction has added one of their keys, for which
-    /// [`Transaction::take_stopped`] tells whom to wait for. Then no row is added. Keys are
-    /// checked by [`Transaction::check_keys`].
+    /// of over 2 GiB; `Conflict` if another transaction has added one of their keys, or is about to
+    /// delete a row that they refer to: [`Transaction::take_stopped`] tells whom to wait for. Then no
+    /// row is added. Keys are checked by [`Transaction::check_keys`].
     pub fn insert(&mut self, table: TableId, rows: &RecordBatch) -> Result<u64> {
         let table = self.table(table)?;
         check_batch(&table.schema, rows)?;
         let shape = TupleShape::of(&table.schema);
         let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
-        self.lock_keys(&table, &shape, &tuples)?;
-        Ok(self.append(&table, &shape, &tuples, true))
+        self.add(&table, &shape, &tuples)
     }
 
     /// As [`Transaction::insert`], of rows that have a value for each column.
@@ -64,8 +63,13 @@ impl Transaction {
         let table = self.table(table)?;
         let shape = TupleShape::of(&table.schema);
         let tuples = tuples_of(&table.schema, &shape, rows)?;
-        self.lock_keys(&table, &shape, &tuples)?;
-        Ok(self.append(&table, &shape, &tuples, true))
+        self.add(&table, &shape, &tuples)
+    }
+
+    fn add(&mut self, table: &Table, shape: &TupleShape, tuples: &TupleBatch) -> Result<u64> {
+        self.lock_keys(table, shape, tuples)?;
+        self.lock_parents(table, (shape, tuples), None)?;
+        Ok(self.append(table, shape, tuples, true))
     }
 
     /// Puts rows in the place of others, from which they differ in the columns
@@ -116,6 +120,8 @@ impl Transaction {
         let check = table.schema.are_keyed(assigned);
         if check {
             self.lock_keys(table, shape, tuples)?;
+            self.lock_parents(table, (shape, tuples), Some(assigned))?;
+            self.lock_referred(table, ids, Some((shape, tuples)))?;
         }
         self.take_away(table, ids)?;
         let first = self.append(table, shape, tuples, check);
@@ -162,9 +168,10 @@ impl Transaction {
     /// Deletes rows; returns how many it had not deleted before.
     ///
     /// # Errors
-    /// `Conflict` if another transaction changed one of them.
+    /// `Conflict` if another transaction changed one of them, or has added a row that refers to it.
     pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
         let table = self.table(table)?;
+        self.lock_referred(&table, rows, None)?;
         self.own(&table).keys_changed = true;
         self.take_away(&table, rows)
     }
@@ -285,6 +292,17 @@ impl Transaction {
         }
     }
 
+    /// Whether others have changed a row since the transaction's snapshot; then that is why it
+    /// could not lock it.
+    fn is_changed(&mut self, table: &Table, row: RowId) -> bool {
+        let began = self.base.timestamp();
+        let changed = self.store.locks.is_changed(table, row, began);
+        if changed {
+            self.stopped = Some(Stopped::Changed);
+        }
+        changed
+    }
+
     fn try_lock(&mut self, table: &Table, row: RowId, mode: LockMode) -> RowLock {
         let began = self.base.timestamp();
         let locks = &self.store.locks;
@@ -337,11 +355,38 @@ impl Transaction {
     /// `NoSuchTable` if there is no such table.
     pub fn lock_row(&mut self, table: TableId, row: RowId, mode: LockMode) -> Result<RowLock> {
         let table = self.table(table)?;
-        Ok(match row.place() {
-            // Nobody else sees it.
-            RowPlace::Own(_) => RowLock::Taken,
-            RowPlace::Block(..) | RowPlace::Delta(_) => self.try_lock(&table, row, mode),
-        })
+        // Nobody else sees it.
+        if matches!(row.place(), RowPlace::Own(_)) {
+            return Ok(RowLock::Taken);
+        }
+        let referred = match mode {
+            LockMode::KeyShare | LockMode::Update => referred::keys_of(&self.catalog, table.id),
+            LockMode::Share | LockMode::NoKeyUpdate | LockMode::Change => Vec::new(),
+        };
+        if referred.is_empty() {
+            let mode = match mode {
+                LockMode::KeyShare => LockMode::Share,
+                mode => mode,
+            };
+            return Ok(self.try_lock(&table, row, mode));
+        }
+        let before = self.referred.len();
+        for columns in referred {
+            match self.lock_key(&table, row, &columns, mode) {
+                Ok(()) => {}
+                Err(Error::Conflict { .. }) => return Ok(RowLock::ByAnother),
+                Err(error) => return Err(error),
+            }
+        }
+        let locked = match mode {
+            LockMode::KeyShare if self.is_changed(&table, row) => RowLock::Changed,
+            LockMode::KeyShare => RowLock::Taken,
+            mode => self.try_lock(&table, row, mode),
+        };
+        if locked != RowLock::Taken {
+            self.unlock_keys(before);
+        }
+        Ok(locked)
     }
 }
 

@@ -159,7 +159,8 @@ impl Transaction {
         let keys = keys::check(table, &view, own, (0, None), &|_| None);
         let checked = keys.and_then(|_| {
             let (catalogs, own) = ([&*self.catalog], &self.tables);
-            references::check(&catalogs, own, table, (0, None), seen.timestamp()).map(|_| ())
+            let seen = seen.timestamp();
+            references::check(&catalogs, own, table, (0, None), (seen, seen)).map(|_| ())
         });
         match checked {
             Err(error) if matches!(error.sqlstate(), "23503" | "23505") => Ok(true),

@@ -36,6 +36,8 @@ pub struct Transaction {
     pub(super) whole: Vec<TableId>,
     /// Keys that it has added, by their hashes.
     pub(super) added_keys: Vec<(TableId, u64)>,
+    /// Keys that it refers to or takes away, by their hashes.
+    pub(super) referred: Vec<(TableId, u64)>,
     /// Tables whose blocks it exchanges.
     holds: Vec<MoverHold>,
     /// Number of the next row of its own.
@@ -73,6 +75,7 @@ pub struct Savepoint {
     locked: usize,
     whole: usize,
     added_keys: usize,
+    referred: usize,
     deferred: Deferred,
     unchecked: bool,
 }
@@ -90,6 +93,7 @@ impl Transaction {
             locked: Vec::new(),
             whole: Vec::new(),
             added_keys: Vec::new(),
+            referred: Vec::new(),
             holds: Vec::new(),
             next_own: 1,
             reads: None,
@@ -227,6 +231,7 @@ impl Transaction {
             locked: self.locked.len(),
             whole: self.whole.len(),
             added_keys: self.added_keys.len(),
+            referred: self.referred.len(),
             deferred: self.deferred.clone(),
             unchecked: self.unchecked,
         }
@@ -274,10 +279,12 @@ impl Transaction {
         let rows = self.locked.split_off(savepoint.locked);
         let tables = self.whole.split_off(savepoint.whole);
         let keys = self.added_keys.split_off(savepoint.added_keys);
+        let referred = self.referred.split_off(savepoint.referred);
         let locked = Locked {
             rows: &rows,
             tables: &tables,
             keys: &keys,
+            referred: &referred,
         };
         self.store.locks.release(self.number, locked, false);
     }
@@ -306,6 +313,7 @@ impl Transaction {
             rows: &std::mem::take(&mut self.locked),
             tables: &std::mem::take(&mut self.whole),
             keys: &std::mem::take(&mut self.added_keys),
+            referred: &std::mem::take(&mut self.referred),
         };
         self.store.locks.release(self.number, locked, true);
     }

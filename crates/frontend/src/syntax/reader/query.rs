@@ -4,8 +4,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::super::lexeme::Kind;
 use super::super::marks::{
-    CUBE, CYCLE, DISTINCT_SETS, EACH, GROUPING_SETS, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH, TIES,
-    USING,
+    CUBE, CYCLE, DISTINCT_SETS, EACH, GROUPING_SETS, KEY, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH,
+    TIES, USING,
 };
 use super::super::words::is_bare_label;
 use super::Reader;
@@ -1044,9 +1044,9 @@ impl Reader<'_> {
             Some("no") => "FOR NO KEY UPDATE",
             _ => "FOR KEY SHARE",
         };
+        let weaker = matches!(self.word(0), Some("no" | "key"));
         match self.word(0) {
             Some("update" | "share") => self.keep(),
-            // The grammar has two strengths; both lock as much as is asked here.
             Some("no") => {
                 self.skip();
                 self.skip_word("key")?;
@@ -1067,11 +1067,19 @@ impl Reader<'_> {
         // The grammar has one table for each lock.
         let head = self.out[first..].to_vec();
         let mut names = Vec::new();
+        if weaker && !self.is("of") {
+            self.put_word("OF");
+            self.put_mark(KEY.to_owned());
+        }
         if self.is("of") {
             loop {
                 self.put_word("OF");
                 self.skip();
                 let place = self.out.len() - 1;
+                if weaker {
+                    self.put_mark(KEY.to_owned());
+                    self.put(Token::Period);
+                }
                 self.any_name()?;
                 names.push(self.out.split_off(place));
                 if !self.is_mark(",") {
