@@ -33,8 +33,8 @@ pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use roles::{Access, FIRST_ROLE, Object, Privileges, Role, RoleId, Roles, Verifier};
 pub use row::Row;
 pub use scan::{
-    ColumnScanner, Extent, Foremost, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top,
-    ValueTest,
+    ColumnScanner, Extent, Foremost, FoundRows, KeyLookUp, Scan, ScanMetrics, ScanRequest,
+    ScanWorker, Top, ValueTest,
 };
 pub use schema::{
     Attribute, BoundValue, Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral,

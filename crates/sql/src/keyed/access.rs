@@ -79,17 +79,21 @@ pub(super) enum By {
         columns: Vec<usize>,
         /// Whether the next column, or the first one if none has a value, is bounded.
         is_bounded: bool,
-        /// If a LIMIT wants only rows that come first in the order of the next column, which.
-        foremost: Option<Limited>,
+        /// If a LIMIT wants only rows that come first in the order of the next column, that and
+        /// which.
+        foremost: Option<(usize, Limited)>,
     },
 }
 
 /// The rows that a LIMIT leaves of those with one key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Limited {
-    column: usize,
+    /// The column in whose order they come first; `None` if any rows do.
+    column: Option<usize>,
     descending: bool,
     count: Source,
+    /// How many of the first rows OFFSET leaves out.
+    offset: Source,
 }
 
 /// The values of a key, or of its first columns, and the bounds of other columns.
@@ -258,20 +262,22 @@ impl By {
     /// The rows that are wanted of those with one key, if not all of them are.
     pub(super) fn foremost(&self, parameters: &[ArrayRef]) -> Option<Foremost> {
         let By::First {
-            foremost: Some(limited),
+            foremost: Some((next, limited)),
             ..
         } = self
         else {
             return None;
         };
-        match limited.count.value(parameters)? {
-            Value::Int(count) => Some(Foremost {
-                column: limited.column,
-                descending: limited.descending,
-                count: usize::try_from(count).ok()?,
-            }),
+        let number = |source: &Source| match source.value(parameters)? {
+            Value::Int(count) => usize::try_from(count).ok(),
             _ => None,
-        }
+        };
+        Some(Foremost {
+            column: *next,
+            any: limited.column.is_none(),
+            descending: limited.descending,
+            count: number(&limited.count)?.checked_add(number(&limited.offset)?)?,
+        })
     }
 }
 
@@ -320,18 +326,20 @@ pub(super) fn stored(relation: &Relation) -> Option<&Arc<Table>> {
 /// The order and the number of the rows that matter.
 #[derive(Clone, Copy)]
 struct Wanted<'p> {
-    column: ColumnId,
+    /// `None` if the first that are found do.
+    column: Option<ColumnId>,
     descending: bool,
     count: &'p Expr,
+    offset: Option<&'p Expr>,
 }
 
 impl<'p> Wanted<'p> {
-    /// Of a LIMIT over a sort by one column.
+    /// Of a LIMIT over a sort by one column, or over rows in no order.
     fn of(plan: &'p Plan) -> Option<Wanted<'p>> {
         let Plan::Limit {
             input,
             limit: Some(count),
-            offset: None,
+            offset,
             ties: None,
             percent: false,
         } = plan
@@ -342,18 +350,26 @@ impl<'p> Wanted<'p> {
         while let Plan::Project { input: below, .. } = input {
             input = below;
         }
-        let Plan::Sort { keys, .. } = input else {
-            return None;
+        let offset = offset.as_ref();
+        let mut wanted = Wanted {
+            column: None,
+            descending: false,
+            count,
+            offset,
         };
-        match keys.as_slice() {
-            [key] => match key.expr.kind {
-                ExprKind::Column(column) => Some(Wanted {
-                    column,
-                    descending: key.descending,
-                    count,
-                }),
-                _ => None,
-            },
+        match input {
+            Plan::Sort { keys, .. } => {
+                let [key] = keys.as_slice() else {
+                    return None;
+                };
+                let ExprKind::Column(column) = key.expr.kind else {
+                    return None;
+                };
+                wanted.column = Some(column);
+                wanted.descending = key.descending;
+                Some(wanted)
+            }
+            Plan::Filter { .. } | Plan::Scan { .. } => Some(wanted),
             _ => None,
         }
     }
@@ -901,22 +917,35 @@ fn limited(
     places: &HashMap<ColumnId, usize>,
     schema: &TableSchema,
 ) -> Option<Limited> {
-    let column = *places.get(&wanted.column)?;
-    let is_tested = |term: &&Expr| match alternatives(term, places, schema).as_deref() {
-        Some([one]) => one.bounds.iter().all(|bound| bound.column == column),
-        _ => false,
+    let column = match &wanted.column {
+        Some(column) => Some(*places.get(column)?),
+        None => None,
     };
-    let of = &schema.columns[column];
-    let count = match &wanted.count.kind {
-        ExprKind::Literal(array) => Source::Given(cell(array, 0)),
-        ExprKind::Parameter(number) => Source::Parameter(*number),
-        _ => return None,
+    let mut bounded = column;
+    for term in above {
+        let alternatives = alternatives(term, places, schema)?;
+        let [one] = alternatives.as_slice() else {
+            return None;
+        };
+        for bound in &one.bounds {
+            if *bounded.get_or_insert(bound.column) != bound.column {
+                return None;
+            }
+        }
+    }
+    let number = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(array) => Some(Source::Given(cell(array, 0))),
+        ExprKind::Parameter(number) => Some(Source::Parameter(*number)),
+        _ => None,
     };
-    let fits = is_plain(&of.kind) && !of.nullable && above.iter().all(is_tested);
-    fits.then_some(Limited {
+    Some(Limited {
         column,
         descending: wanted.descending,
-        count,
+        count: number(wanted.count)?,
+        offset: match wanted.offset {
+            Some(offset) => number(offset)?,
+            None => Source::Given(Some(Value::Int(0))),
+        },
     })
 }
 
@@ -930,6 +959,15 @@ fn first_columns(
     let keys = schema.keys.iter().map(|key| &key.columns);
     let trees = schema.indexes.iter();
     let trees = trees.filter(|index| index.kind == IndexKind::Csb);
+    // Whether a column's order leads to the rows that are wanted.
+    let is_in_order = |next: usize, bounded: bool| {
+        let of = &schema.columns[next];
+        let is_asked = |wanted: &Limited| match wanted.column {
+            Some(column) => column == next,
+            None => bounded || alternatives.iter().all(|one| one.bounds.is_empty()),
+        };
+        is_plain(&of.kind) && !of.nullable && wanted.as_ref().is_some_and(is_asked)
+    };
     let given = |columns: &Vec<usize>| {
         let known = |column: &&usize| alternatives.iter().all(|one| one.gives(**column));
         let first = columns.iter().take_while(known).count();
@@ -939,12 +977,12 @@ fn first_columns(
         };
         let bounded = of_next(&Alternative::narrows);
         let enclosed = of_next(&Alternative::encloses);
-        let mut wanted = wanted.iter();
-        let ordered = wanted.any(|wanted| Some(wanted.column) == next);
+        let ordered = next.is_some_and(|next| is_in_order(next, bounded));
         // Rows with a NULL in a column that is not asked for have no entry in a block's tree.
         let mut rest = columns.iter().skip(first + usize::from(bounded));
         let whole = rest.all(|column| !schema.columns[*column].nullable);
-        (whole && (first > 0 || enclosed)).then(|| (first, bounded || ordered, columns.clone()))
+        let is_led = first > 0 || enclosed || bounded && ordered;
+        (whole && is_led).then(|| (first, bounded || ordered, columns.clone()))
     };
     let all = keys.chain(trees.map(|index| &index.columns));
     let all = all.filter_map(given);
@@ -964,7 +1002,9 @@ fn first_columns(
     let by = By::First {
         is_bounded,
         columns: equal,
-        foremost: wanted.filter(|wanted| Some(wanted.column) == next),
+        foremost: next
+            .filter(|next| is_in_order(*next, is_bounded))
+            .zip(wanted),
     };
     Some((by, keys))
 }

@@ -29,14 +29,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use datafusion::arrow::array::{ArrayRef, Decimal128Array, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Decimal128Array, RecordBatch, RecordBatchOptions,
+};
+use datafusion::arrow::compute::filter;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use freestone_frontend::functions::Session;
 use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
-use freestone_storage::delta::arrays;
-use freestone_storage::{Extent, Row, RowId, Snapshot, Table, Value};
+use freestone_storage::{Extent, FoundRows, Row, RowId, Snapshot, Table, Value};
 
 use self::access::{Access, By, Given, Key};
 use self::direct::Direct;
@@ -252,16 +254,18 @@ fn looked_up(
         return Ok(None);
     };
     let view = snapshot.read_view(table.id);
-    let mut rows: Vec<(RowId, Row)> = Vec::new();
+    let mut found = FoundRows::default();
     if keys.len().saturating_mul(table.blocks().len()) > MOST_ASKED {
         return Ok(None);
     }
     let most = (MOST_LOOKED_AT / keys.len().max(1)).max(EACH_LOOKS_AT);
     let foremost = access.by.foremost(parameters);
+    let foremost = foremost.filter(|foremost| foremost.count <= MOST_ROWS);
     let begun = Instant::now();
     for key in keys {
-        let some = match &access.by {
-            By::Key(look_up) => table.find(&view, look_up, &key.values)?,
+        let known = found.len();
+        match &access.by {
+            By::Key(look_up) => found.extend_rows(table.find(&view, look_up, &key.values)?),
             by => {
                 let Some(condition) = by.condition(key) else {
                     continue;
@@ -269,16 +273,16 @@ fn looked_up(
                 let columns = &access.columns;
                 let extent = Extent { most, foremost };
                 match table.look_up_within(&view, &condition, columns, extent)? {
-                    Some(some) => some,
+                    Some(some) => found.extend(some),
                     None => return Ok(None),
                 }
             }
         };
-        if some.len() > *left {
+        let some = found.len() - known;
+        if some > *left {
             return Ok(None);
         }
-        *left -= some.len();
-        rows.extend(some);
+        *left -= some;
     }
     match &access.by {
         By::Key(_) => table.activity().looked_up(keys.len() as u64),
@@ -286,21 +290,31 @@ fn looked_up(
             let condition = keys.first().and_then(|key| by.condition(key));
             if let (Some(record), Some(condition)) = (record, condition) {
                 let read = (table, access.columns.as_slice(), &condition);
-                record.found(read, rows.len(), begun.elapsed());
+                record.found(read, found.len(), begun.elapsed());
             }
         }
     }
+    let columns = access.columns.iter();
+    let columns = columns.map(|at| &table.schema.columns[*at]);
+    let (mut ids, mut stored) = found.into_columns(columns)?;
     if let [_, _, ..] = keys
         && keys.iter().any(|key| !key.bounds.is_empty())
     {
         // Ranges may overlap.
         let mut seen = HashSet::new();
-        rows.retain(|(id, _)| seen.insert(*id));
+        let is_first: BooleanArray = ids.iter().map(|id| Some(seen.insert(*id))).collect();
+        if is_first.true_count() < ids.len() {
+            let kept = |array: &ArrayRef| filter(array, &is_first);
+            stored = stored
+                .iter()
+                .map(kept)
+                .collect::<std::result::Result<_, _>>()?;
+            let mut first = is_first.values().iter();
+            ids.retain(|_| first.next().unwrap_or_default());
+        }
     }
-    let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
-    let columns = access.columns.iter();
-    let columns = columns.map(|at| &table.schema.columns[*at]);
-    let mut stored = arrays(columns, &rows)?.into_iter();
+    let count = ids.len();
+    let mut stored = stored.into_iter();
     let mut all: Vec<ArrayRef> = Vec::with_capacity(access.read.len());
     for (read, is_id) in &access.read {
         let array = match is_id {
@@ -322,7 +336,7 @@ fn looked_up(
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     });
     let schema = Arc::clone(schema);
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    let options = RecordBatchOptions::new().with_row_count(Some(count));
     Ok(Some(RecordBatch::try_new_with_options(
         schema, all, &options,
     )?))

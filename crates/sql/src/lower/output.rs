@@ -408,14 +408,25 @@ pub(crate) fn shown_values(ty: &Type, array: &ArrayRef, session: &Session) -> Re
         }
         (Type::Char(Some(n)), DataType::Utf8View) => {
             let width = usize::try_from(*n).unwrap_or(usize::MAX);
+            let missing = |value: &str| width.saturating_sub(value.chars().count());
+            let mut values = array.as_string_view().iter().flatten();
+            if values.all(|value| missing(value) == 0) {
+                return Ok(Arc::clone(array));
+            }
+            let (mut blanks, mut padded) = (String::new(), String::new());
             for value in array.as_string_view() {
-                out.append_option(value.map(|value| {
-                    let blanks = width.saturating_sub(value.chars().count());
-                    let mut padded = String::with_capacity(value.len() + blanks);
-                    padded.push_str(value);
-                    padded.extend(std::iter::repeat_n(' ', blanks));
-                    padded
-                }));
+                let Some(value) = value else {
+                    out.append_null();
+                    continue;
+                };
+                let missing = missing(value);
+                if blanks.len() < missing {
+                    blanks = " ".repeat(missing);
+                }
+                padded.clear();
+                padded.push_str(value);
+                padded.push_str(&blanks[..missing]);
+                out.append_value(&padded);
             }
         }
         (_, other) => return Err(Error::internal(format!("{ty} in {other}"))),

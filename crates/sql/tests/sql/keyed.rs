@@ -1070,3 +1070,85 @@ fn keys_come_from_rows_of_other_tables() {
     }
     assert!(rows > 100, "{rows} rows");
 }
+
+/// Rows that a LIMIT wants of a range: in the order of a block, of a tree or of a key, and in none.
+#[test]
+fn the_first_rows_of_a_range_are_those_of_operators() {
+    let mut random = 20_261_129_u64;
+    let mut below = move |most: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) % most
+    };
+    for (layout, sorted) in [("column", ""), ("row", "k"), ("pax", "n"), ("column", "n")] {
+        let sql = Sql::new();
+        let by = match sorted {
+            "" => String::new(),
+            sorted => format!(", sort_by = '{sorted}'"),
+        };
+        sql.run(&format!(
+            "CREATE TABLE r (k text PRIMARY KEY, n int NOT NULL, g int NOT NULL, t text) \
+             WITH (layout = '{layout}', block_bytes = '128KiB'{by})"
+        ));
+        sql.run("CREATE INDEX r_g ON r (g, n)");
+        // Texts that differ behind the bytes that a tree holds.
+        let rows = "'a long beginning of keys ' || md5(g::text) || (g % 10), \
+                    g * 7 % 9001, g % 5, CASE WHEN g % 3 > 0 THEN 't' || g % 4 END";
+        sql.run(&format!(
+            "INSERT INTO r SELECT {rows} FROM generate_series(1, 9000) g"
+        ));
+        for stage in [
+            "VACUUM r",
+            "DELETE FROM r WHERE n % 7 = 1 OR n BETWEEN 300 AND 540",
+            "UPDATE r SET n = n + 1 WHERE g = 2 AND n < 4500",
+            "INSERT INTO r SELECT 'a long beginning of keys 7' || g, g, g % 5, 't1' FROM generate_series(1, 300) g",
+            "VACUUM r",
+        ] {
+            sql.run(stage);
+            let blocks = sql.rows_of_one_engine("SELECT block FROM freestone_blocks('r')");
+            assert!(blocks.len() > 3, "{blocks:?}");
+            for _ in 0..12 {
+                let key = format!("'a long beginning of keys {:x}'", below(16));
+                let (n, g) = (below(9300), below(6));
+                let ranges = [
+                    format!("k >= {key}"),
+                    format!("k < {key}"),
+                    format!("g = {g} AND n > {n}"),
+                    format!("g = {g} AND n <= {n}"),
+                    format!("g = {g} AND n >= {n} AND t = 't1'"),
+                    format!("g = {g}"),
+                ];
+                let range = &ranges[below(ranges.len() as u64) as usize];
+                let order = if range.starts_with('k') { "k" } else { "n, k" };
+                let first = order.split(',').next().unwrap();
+                let descending = if below(2) == 0 { "" } else { " DESC" };
+                let (limit, offset) = (below(70), below(3) * below(40));
+                // Other columns of rows with the same value may be those of others.
+                sql.rows(&format!(
+                    "SELECT {first} FROM r WHERE {range} ORDER BY {first}{descending} \
+                     LIMIT {limit} OFFSET {offset}"
+                ));
+                sql.rows(&format!(
+                    "SELECT k, n, g, t FROM r WHERE {range} ORDER BY {order} LIMIT {limit}"
+                ));
+                // Any rows do that meet the conditions.
+                let all = sql.one(&format!("SELECT count(*) FROM r WHERE {range}"));
+                let all: u64 = all.parse().unwrap();
+                let some = format!("SELECT * FROM r WHERE {range} LIMIT {limit} OFFSET {offset}");
+                let of = format!("SELECT count(DISTINCT k), count(*) FILTER (WHERE {range})");
+                let expected = limit.min(all.saturating_sub(offset));
+                assert_eq!(
+                    sql.rows_of_one_engine(&some).len() as u64,
+                    expected,
+                    "{some}"
+                );
+                assert_eq!(
+                    sql.rows_of_one_engine(&format!("{of} FROM ({some}) x")),
+                    [format!("{expected}|{expected}")],
+                    "{some}"
+                );
+            }
+        }
+    }
+}

@@ -406,6 +406,51 @@ impl BlockIndex {
 }
 
 impl Found<'_> {
+    /// The rows in the order of a tree's keys, in parts of at least so many; rows with equal keys, which
+    /// may stand for values that differ, are in one part. `None` for other indexes and several
+    /// ranges.
+    pub fn in_order(
+        &self,
+        descending: bool,
+        part: usize,
+    ) -> Option<impl Iterator<Item = Vec<u32>> + use<'_>> {
+        let Body::Csb(_, tree) = &self.index.body else {
+            return None;
+        };
+        let mut left = match self.ranges.as_slice() {
+            [] => 0..0,
+            [only] => only.clone(),
+            _ => return None,
+        };
+        Some(std::iter::from_fn(move || {
+            if left.is_empty() {
+                return None;
+            }
+            let same = |one: usize, other: usize| tree.key(one) == tree.key(other);
+            let entries = match descending {
+                false => {
+                    let mut end = left.end.min(left.start + part);
+                    while end < left.end && same(end, end - 1) {
+                        end += 1;
+                    }
+                    let entries = left.start..end;
+                    left.start = end;
+                    entries
+                }
+                true => {
+                    let mut start = left.start.max(left.end.saturating_sub(part));
+                    while start > left.start && same(start, start - 1) {
+                        start -= 1;
+                    }
+                    let entries = start..left.end;
+                    left.end = start;
+                    entries
+                }
+            };
+            Some(tree.positions(entries).to_vec())
+        }))
+    }
+
     /// The rows, ascending and each once.
     ///
     /// # Errors

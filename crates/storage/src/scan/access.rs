@@ -196,7 +196,7 @@ fn first_of_sorted(block: &Block, top: &Top, present: usize) -> Result<Range<usi
 
 /// The rows of a sorted block that lie within the bounds of its sort column,
 /// and whether that is all the predicate asks.
-fn search(
+pub(super) fn search(
     table: &TableSchema,
     block: &Block,
     conditions: &Conditions<'_>,

@@ -4,6 +4,7 @@
 //! tree, the row; for rows in no block, the delta's map of the key. Wherever one
 //! of these is missing, the block or the delta is asked as by [`look_up`].
 
+use super::found::FoundRows;
 use super::look_up::{Extent, LookUp, Sought, look_up};
 use crate::block::{Block, RUN_MAX};
 use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
@@ -108,7 +109,7 @@ impl KeyLookUp {
             // Of another type, beyond its range, or equal to others in other bytes.
             let predicate = self.predicate(key);
             let all = look_up(place, view, &predicate, &self.columns, Extent::ALL)?;
-            return Ok(all.unwrap_or_default());
+            return Ok(all.unwrap_or_default().into_rows());
         };
         let mut rows = Vec::new();
         let bind = || BoundPredicate::bind(&self.predicate(key), place.schema);
@@ -135,7 +136,9 @@ impl KeyLookUp {
                 };
                 let conditions = Conditions::of(bound);
                 let sought = self.sought((place, view), bound, &conditions);
-                sought.in_block(block, &mut usize::MAX.clone(), &mut rows)?;
+                let mut found = FoundRows::default();
+                sought.in_block(block, &mut usize::MAX.clone(), &mut found)?;
+                rows.extend(found.into_rows());
             }
         }
         let is_done = self.unique && !rows.is_empty();
@@ -146,7 +149,9 @@ impl KeyLookUp {
             let bound = slow.map_or_else(bind, Ok)?;
             let conditions = Conditions::of(&bound);
             let sought = self.sought((place, view), &bound, &conditions);
-            sought.in_delta(&mut usize::MAX.clone(), &mut rows)?;
+            let mut found = FoundRows::default();
+            sought.in_delta(&mut usize::MAX.clone(), &mut found)?;
+            rows.extend(found.into_rows());
         }
         Ok(rows)
     }

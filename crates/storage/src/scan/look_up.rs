@@ -2,6 +2,8 @@
 
 use super::access::{self, Access};
 use super::filter::Filter;
+use super::foremost::Foremost;
+use super::found::FoundRows;
 use super::{Scan, ScanRequest};
 use crate::block::Block;
 use crate::codec::ArrayForm;
@@ -9,13 +11,10 @@ use crate::delta::{Delta, Fragment, KeyMap, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, Conditions, Predicate, Prune, evaluate_leaf};
-use crate::row::{Row, cell};
 use crate::schema::TableSchema;
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_ord::sort::sort_to_indices;
-use arrow_schema::{SchemaRef, SortOptions};
+use arrow_schema::SchemaRef;
 use std::sync::Arc;
 
 /// The least and the greatest whole number of each block, side by side.
@@ -55,31 +54,6 @@ impl Extent {
     };
 }
 
-/// The rows that come first in the order of a column without NULLs. Others may be given, too.
-#[derive(Clone, Copy, Debug)]
-pub struct Foremost {
-    /// The column.
-    pub column: usize,
-    /// Whether greater values come first.
-    pub descending: bool,
-    /// How many rows.
-    pub count: usize,
-}
-
-impl Foremost {
-    /// The places of the foremost of some values, in ascending order.
-    fn of(&self, values: &ArrayRef) -> Result<Vec<usize>> {
-        let options = SortOptions {
-            descending: self.descending,
-            nulls_first: false,
-        };
-        let places = sort_to_indices(values, Some(options), Some(self.count))?;
-        let mut places: Vec<usize> = places.values().iter().map(|at| *at as usize).collect();
-        places.sort_unstable();
-        Ok(places)
-    }
-}
-
 /// The `columns` of every row of a table that `view` sees and for which
 /// `predicate` is TRUE, with its id, or of the foremost of them; `None` if more rows have to be
 /// looked at than the extent allows.
@@ -93,7 +67,7 @@ pub fn look_up(
     predicate: &Predicate,
     columns: &[usize],
     extent: Extent,
-) -> Result<Option<Vec<(RowId, Row)>>> {
+) -> Result<Option<FoundRows>> {
     let count = place.schema.columns.len();
     if let Some(column) = columns.iter().find(|column| **column >= count) {
         let reason = format!("there is no column number {column}");
@@ -109,14 +83,23 @@ pub fn look_up(
         columns,
         foremost: extent.foremost,
     };
-    let (mut left, mut rows) = (extent.most, Vec::new());
-    for block in candidates(place, &conditions)? {
-        if !sought.in_block(block, &mut left, &mut rows)? {
-            return Ok(None);
+    let (mut left, mut found) = (extent.most, FoundRows::default());
+    let mut blocks = candidates(place, &conditions)?;
+    let in_blocks = match extent.foremost {
+        Some(foremost) => {
+            let blocks: Vec<&Arc<Block>> = blocks.collect();
+            sought.foremost_in_blocks(foremost, &blocks, &mut left, &mut found)?
         }
+        None => blocks.try_fold(true, |is_whole, block| {
+            Ok::<bool, Error>(is_whole && sought.in_block(block, &mut left, &mut found)?)
+        })?,
+    };
+    let is_enough = |foremost: Foremost| foremost.any && found.len() >= foremost.count;
+    if in_blocks && extent.foremost.is_some_and(is_enough) {
+        return Ok(Some(found));
     }
-    let is_whole = sought.in_delta(&mut left, &mut rows)?;
-    Ok(is_whole.then_some(rows))
+    let is_whole = in_blocks && sought.in_delta(&mut left, &mut found)?;
+    Ok(is_whole.then_some(found))
 }
 
 /// The rows that a look-up asks for.
@@ -131,6 +114,8 @@ pub(super) struct Sought<'a, 'p> {
 
 /// Rows of a block that are read one by one; more are read column by column.
 const SINGLE: usize = 4;
+/// Rows of a sorted block that are read at their places; a scan is made for more.
+const FEW: usize = 4096;
 
 /// A row that is in no block.
 type Candidate = (RowHome, Arc<Fragment>, u32);
@@ -141,13 +126,19 @@ impl Sought<'_, '_> {
         &self,
         block: &Arc<Block>,
         left: &mut usize,
-        rows: &mut Vec<(RowId, Row)>,
+        found: &mut FoundRows,
     ) -> Result<bool> {
         let (place, view, bound) = (self.place, self.view, self.bound);
         // A block that cannot be opened must fail the look-up, not be skipped.
         block.zone(0)?;
         let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
         if pruned || access::ruled_out(place.schema, block, self.conditions)? {
+            return Ok(true);
+        }
+        if let Some(foremost) = self.foremost
+            && let Some(positions) = self.foremost_of_block(foremost, block, left)?
+        {
+            self.add(block, positions, found)?;
             return Ok(true);
         }
         let access = access::choose(place.schema, block, self.conditions)?;
@@ -162,26 +153,35 @@ impl Sought<'_, '_> {
                 let positions = if exact {
                     positions
                 } else {
-                    checked(bound, block, &positions)?
+                    self.checked(block, &positions)?
                 };
-                self.add(block, positions, rows)?;
+                self.add(block, positions, found)?;
             }
-            Access::Range { rows: range, .. } if range.is_empty() => {}
+            Access::Range { rows, exact, .. } if rows.len() <= FEW => {
+                // In range: a block has at most 2^20 rows.
+                let positions: Vec<u32> = rows.map(|row| row as u32).collect();
+                let positions = match exact || positions.is_empty() {
+                    true => positions,
+                    false => self.checked(block, &positions)?,
+                };
+                self.add(block, positions, found)?;
+            }
             Access::Range { .. } => {
                 let blocks = vec![block.clone()];
-                rows.extend(scan(place, blocks, Vec::new(), view, bound, self.columns)?);
+                scan(
+                    place,
+                    blocks,
+                    Vec::new(),
+                    (view, bound),
+                    (self.columns, found),
+                )?;
             }
         }
         Ok(true)
     }
 
     /// Adds rows of a block that are not deleted.
-    fn add(
-        &self,
-        block: &Block,
-        mut positions: Vec<u32>,
-        rows: &mut Vec<(RowId, Row)>,
-    ) -> Result<()> {
+    fn add(&self, block: &Block, mut positions: Vec<u32>, found: &mut FoundRows) -> Result<()> {
         let home = RowHome::Block(block.id());
         positions.retain(|row| !self.view.is_deleted(home, block.deletes(), *row));
         if let Some(foremost) = self.foremost.filter(|some| some.count < positions.len()) {
@@ -190,28 +190,32 @@ impl Sought<'_, '_> {
         }
         if positions.len() <= SINGLE {
             for row in positions {
-                rows.push((home.row(row), block.row(self.columns, row)?));
+                found.push(home.row(row), block.row(self.columns, row)?);
             }
             return Ok(());
         }
         let columns = self.columns.iter();
         let columns = columns.map(|column| block.take(*column, &positions));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        rows.extend(positions.iter().enumerate().map(|(place, row)| {
-            let values = columns.iter().map(|column| cell(column, place));
-            (home.row(*row), values.collect())
-        }));
+        let ids = positions.iter().map(|row| home.row(*row)).collect();
+        found.push_batch(ids, columns);
         Ok(())
     }
 
+    /// Those of a block's rows that meet the conditions.
+    pub(super) fn checked(&self, block: &Block, positions: &[u32]) -> Result<Vec<u32>> {
+        let bits = Filter::at(self.bound, block, positions)?;
+        Ok(bits.set_indices().map(|place| positions[place]).collect())
+    }
+
     /// Adds the rows that are in no block; `false` if more than `left` have to be looked at.
-    pub fn in_delta(&self, left: &mut usize, rows: &mut Vec<(RowId, Row)>) -> Result<bool> {
+    pub fn in_delta(&self, left: &mut usize, found: &mut FoundRows) -> Result<bool> {
         let (place, view) = (self.place, self.view);
         if place.delta.is_empty() && view.own.is_none() {
             return Ok(true);
         }
         if let Some(foremost) = self.foremost
-            && let Some(is_whole) = self.foremost_in_delta(foremost, left, rows)?
+            && let Some(is_whole) = self.foremost_in_delta(foremost, left, found)?
         {
             return Ok(is_whole);
         }
@@ -223,15 +227,8 @@ impl Sought<'_, '_> {
             }
             *left -= all;
             if all > 0 {
-                let blocks = Vec::new();
-                rows.extend(scan(
-                    place,
-                    blocks,
-                    fragments,
-                    view,
-                    self.bound,
-                    self.columns,
-                )?);
+                let of = (view, self.bound);
+                scan(place, Vec::new(), fragments, of, (self.columns, found))?;
             }
             return Ok(true);
         };
@@ -241,11 +238,11 @@ impl Sought<'_, '_> {
             let [(home, fragment, _), ..] = same else {
                 continue;
             };
-            let found = same.iter().map(|(.., row)| *row);
-            let found = found.filter(|row| view.sees(*home, fragment, *row));
-            let found: Vec<u32> = found.collect();
-            if !found.is_empty() {
-                self.add_tuples((*home, fragment), &found, rows)?;
+            let rows = same.iter().map(|(.., row)| *row);
+            let rows = rows.filter(|row| view.sees(*home, fragment, *row));
+            let rows: Vec<u32> = rows.collect();
+            if !rows.is_empty() {
+                self.add_tuples((*home, fragment), &rows, found)?;
             }
         }
         Ok(true)
@@ -255,19 +252,27 @@ impl Sought<'_, '_> {
     fn add_tuples(
         &self,
         (home, fragment): (RowHome, &Fragment),
-        found: &[u32],
-        rows: &mut Vec<(RowId, Row)>,
+        rows: &[u32],
+        found: &mut FoundRows,
     ) -> Result<()> {
         let tuples = fragment.read();
-        let bits = self.bound.evaluate(found.len(), &mut |column, leaf| {
-            evaluate_leaf(leaf, &tuples.column(column, found, ArrayForm::Sql)?)
+        let bits = self.bound.evaluate(rows.len(), &mut |column, leaf| {
+            evaluate_leaf(leaf, &tuples.column(column, rows, ArrayForm::Sql)?)
         })?;
-        for place in bits.set_indices() {
-            let row = found[place];
+        let rows: Vec<u32> = bits.set_indices().map(|place| rows[place]).collect();
+        if rows.len() > SINGLE {
+            let columns = self.columns.iter();
+            let columns = columns.map(|column| tuples.column(*column, &rows, ArrayForm::Sql));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let ids = rows.iter().map(|row| home.row(*row)).collect();
+            found.push_batch(ids, columns);
+            return Ok(());
+        }
+        for row in rows {
             let tuple = tuples.tuple(row);
             let values = self.columns.iter();
             let values = values.map(|column| fragment.shape().value(tuple, *column));
-            rows.push((home.row(row), values.collect()));
+            found.push(home.row(row), values.collect());
         }
         Ok(())
     }
@@ -278,7 +283,7 @@ impl Sought<'_, '_> {
         &self,
         foremost: Foremost,
         left: &mut usize,
-        rows: &mut Vec<(RowId, Row)>,
+        rows: &mut FoundRows,
     ) -> Result<Option<bool>> {
         let Some((map, own_map)) = self.maps() else {
             return Ok(None);
@@ -378,21 +383,14 @@ fn candidates<'a>(
     }))
 }
 
-/// Those of `positions` whose rows pass.
-fn checked(predicate: &BoundPredicate, block: &Block, positions: &[u32]) -> Result<Vec<u32>> {
-    let bits = Filter::at(predicate, block, positions)?;
-    Ok(bits.set_indices().map(|place| positions[place]).collect())
-}
-
-/// Rows that no index is good for.
+/// Adds rows that no index is good for.
 fn scan(
     place: &LookUp<'_>,
     blocks: Vec<Arc<Block>>,
     fragments: Vec<(RowHome, Arc<Fragment>)>,
-    view: &ReadView,
-    bound: &BoundPredicate,
-    columns: &[usize],
-) -> Result<Vec<(RowId, Row)>> {
+    (view, bound): (&ReadView, &BoundPredicate),
+    (columns, found): (&[usize], &mut FoundRows),
+) -> Result<()> {
     let request = ScanRequest {
         projection: columns.to_vec(),
         view: view.clone(),
@@ -402,7 +400,6 @@ fn scan(
     let schema = place.schema.clone();
     let bound = Some(bound.clone());
     let scan = Scan::bound(schema, place.arrow, blocks, fragments, &request, bound)?;
-    let mut rows = Vec::new();
     for batch in scan.worker() {
         let batch = batch?;
         let (ids, values) = batch
@@ -410,13 +407,8 @@ fn scan(
             .split_last()
             .ok_or_else(|| Error::corrupt("a batch without row ids"))?;
         let ids = ids.as_primitive::<UInt64Type>();
-        rows.extend((0..batch.num_rows()).map(|row| {
-            let values = values
-                .iter()
-                .map(|column| cell(column, row))
-                .collect::<Row>();
-            (RowId(ids.value(row)), values)
-        }));
+        let ids = ids.values().iter().map(|id| RowId(*id)).collect();
+        found.push_batch(ids, values.to_vec());
     }
-    Ok(rows)
+    Ok(())
 }

@@ -11,6 +11,8 @@ mod access;
 mod ahead;
 mod emit;
 mod filter;
+mod foremost;
+mod found;
 mod fragments;
 mod keep;
 mod key;
@@ -19,9 +21,11 @@ mod metrics;
 mod pipelined;
 mod worker;
 
+pub use foremost::Foremost;
+pub use found::FoundRows;
 pub use fragments::Columns;
 pub use key::KeyLookUp;
-pub use look_up::{BlockBounds, Extent, Foremost, LookUp, look_up};
+pub use look_up::{BlockBounds, Extent, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 

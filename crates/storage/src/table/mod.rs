@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::predicate::{CompareOp, Predicate};
 use crate::row::Row;
-use crate::scan::{BlockBounds, Extent, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
+use crate::scan::{BlockBounds, Extent, FoundRows, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
 use std::collections::HashMap;
@@ -269,7 +269,7 @@ impl Table {
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
         let all = self.look_up_within(view, predicate, columns, Extent::ALL)?;
-        Ok(all.unwrap_or_default())
+        Ok(all.unwrap_or_default().into_rows())
     }
 
     /// The same within an extent; `None` if more rows have to be looked at.
@@ -282,7 +282,7 @@ impl Table {
         predicate: &Predicate,
         columns: &[usize],
         extent: Extent,
-    ) -> Result<Option<Vec<(RowId, Row)>>> {
+    ) -> Result<Option<FoundRows>> {
         self.with_place(|place| look_up(place, view, predicate, columns, extent))
     }
 
