@@ -46,6 +46,7 @@ referee: setup         ## the language front asked what PostgreSQL was asked; a 
 histories: setup       ## random transactions of several sessions, step by step beside PostgreSQL
 	$(CARGO_BUILD) --bin referee --bin freestone
 	$(BIN)/referee histories --own --serve $(BIN)/freestone --cases $${CASES:-1000} --jobs 2
+	$(BIN)/referee histories --own --serve $(BIN)/freestone --cases $${CASES:-1000} --jobs 2 --foreign
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

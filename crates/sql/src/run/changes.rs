@@ -80,6 +80,12 @@ pub(super) struct Touched {
 }
 
 impl Touched {
+    /// Whether a table has new rows whose keys are to be checked.
+    pub(super) fn has_new_rows(&self, table: TableId) -> bool {
+        let mut tables = self.tables.iter();
+        tables.any(|(known, first)| *known == table && *first < u64::MAX)
+    }
+
     pub(super) fn add(&mut self, table: TableId, first: u64) {
         match self.tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, known)) => *known = first.min(*known),
@@ -135,9 +141,22 @@ impl Run<'_> {
         table: &Table,
         found: Vec<RecordBatch>,
     ) -> Result<Vec<RecordBatch>> {
-        if !self.is_of_parts() {
-            return Ok(found);
+        match self.is_of_parts() {
+            true => self.not_deleted(table, found),
+            false => Ok(found),
         }
+    }
+
+    /// Rows to change, ids first, without those that the transaction has deleted or put others in
+    /// the place of.
+    ///
+    /// # Errors
+    /// `40001` for rows that have gone.
+    pub(super) fn not_deleted(
+        &self,
+        table: &Table,
+        found: Vec<RecordBatch>,
+    ) -> Result<Vec<RecordBatch>> {
         let in_parts = table.schema.partitioned.is_some();
         let only_unchanged = |batch: RecordBatch| {
             let ids = whole_ids(batch.column(0))?;

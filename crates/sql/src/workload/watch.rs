@@ -207,11 +207,6 @@ impl Watching {
         streams.into_iter().map(part).collect()
     }
 
-    /// The run has ended: now, if nobody has timed its rows.
-    pub(crate) fn end(self) {
-        self.end_of_stream(self.begin.elapsed().as_secs_f64());
-    }
-
     fn end_of_stream(&self, seconds: f64) {
         let (left, most) = {
             let mut left = self.left.lock();

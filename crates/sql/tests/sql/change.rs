@@ -534,3 +534,69 @@ fn functions_that_give_rows_stand_beside_values_of_any_kind() {
         ["10002|25010002|18757501|8336667|7501|3"]
     );
 }
+
+/// Rows are changed while others are being found: more of them than `memory_limit` has room for.
+#[test]
+fn more_rows_change_than_fit_into_memory() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE m (id INT PRIMARY KEY, g INT, t TEXT)");
+    sql.run("INSERT INTO m SELECT g, g % 100, repeat(md5(g::text), 8) FROM generate_series(1, 200000) g");
+    sql.run("CREATE INDEX m_g ON m (g)");
+    sql.run("CREATE TABLE other (g INT, n INT); INSERT INTO other SELECT g % 50, g FROM generate_series(1, 100) g");
+    sql.run("SET memory_limit = '24MB'");
+    for (change, tag) in [
+        ("UPDATE m SET t = t || 'x'", "UPDATE 200000"),
+        ("UPDATE m SET g = g + 1, t = t || 'y'", "UPDATE 200000"),
+        (
+            "UPDATE m SET g = m.g + 1 FROM other WHERE m.g = other.g",
+            "UPDATE 98000",
+        ),
+        (
+            "DELETE FROM m WHERE g % 2 = 0 AND t LIKE '%xy'",
+            "DELETE 102000",
+        ),
+    ] {
+        assert_eq!(sql.run(change), tag, "{change}");
+    }
+    let sums = "SELECT count(*), sum(g), count(DISTINCT id), sum(length(t)) FROM m";
+    let first = sql.rows_of_one_engine(sums);
+    // The statement does not see what it has changed, and is taken back as a whole.
+    sql.run("BEGIN; UPDATE m SET g = g + 1000 WHERE g < 1000; SAVEPOINT s");
+    assert_eq!(sql.one("SELECT count(*) FROM m WHERE g < 1000"), "0");
+    assert_eq!(sql.run("UPDATE m SET g = g + 1000"), "UPDATE 98000");
+    assert_eq!(sql.run("DELETE FROM m WHERE g > 2000"), "DELETE 98000");
+    sql.run("ROLLBACK TO s");
+    assert_eq!(sql.one("SELECT count(*) FROM m WHERE g < 2000"), "98000");
+    assert_eq!(sql.state("UPDATE m SET g = 1 / (id - 199998)"), "22012");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.rows_of_one_engine(sums), first);
+    // Keys that move over each other are checked at the end.
+    sql.run("RESET memory_limit");
+    assert_eq!(sql.run("UPDATE m SET id = id + 1"), "UPDATE 98000");
+    assert_eq!(sql.state("UPDATE m SET id = id / 200"), "23505");
+}
+
+/// A transaction that has changed very many rows holds the whole table, where no other holds a row.
+#[test]
+fn very_many_rows_are_locked_as_a_table() {
+    let sql = Sql::new();
+    let other = Sql::on(sql.session.database());
+    sql.run("CREATE TABLE w (id INT PRIMARY KEY, n INT)");
+    sql.run("INSERT INTO w SELECT g, 0 FROM generate_series(1, 300000) g");
+    sql.run("CREATE INDEX w_n ON w (n)");
+    other.run("SET lock_timeout = '30ms'");
+    sql.run("BEGIN; UPDATE w SET n = 1 WHERE id <= 299000");
+    assert_eq!(other.ended("UPDATE w SET n = 2 WHERE id = 5"), "55P03");
+    assert_eq!(other.ended("UPDATE w SET n = 2 WHERE id = 299500"), "55P03");
+    assert_eq!(other.ended("INSERT INTO w VALUES (0, 0)"), "");
+    sql.run("ROLLBACK");
+    assert_eq!(other.ended("UPDATE w SET n = 2 WHERE id = 299500"), "");
+    // Rows that others hold are waited for as ever.
+    other.run("BEGIN; SELECT * FROM w WHERE id = 299900 FOR SHARE");
+    sql.run("SET lock_timeout = '30ms'; BEGIN; UPDATE w SET n = 3 WHERE id <= 299000");
+    assert_eq!(other.ended("UPDATE w SET n = 4 WHERE id = 299950"), "");
+    assert_eq!(sql.ended("UPDATE w SET n = 4 WHERE id = 299950"), "55P03");
+    sql.run("ROLLBACK");
+    other.run("COMMIT");
+    assert_eq!(sql.one("SELECT sum(n) FROM w"), "6");
+}

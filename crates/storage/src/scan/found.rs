@@ -8,19 +8,29 @@ use crate::schema::Column;
 use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
 
-/// The rows that a look-up has found: those of which a block gave many as columns, others one by
-/// one.
+/// The rows that a look-up has found, in the order in which it found them.
 #[derive(Debug, Default)]
 pub struct FoundRows {
-    batches: Vec<(Vec<RowId>, Vec<ArrayRef>)>,
-    rows: Vec<(RowId, Row)>,
+    pieces: Vec<Piece>,
+}
+
+/// Rows that were found one after the other.
+#[derive(Debug)]
+enum Piece {
+    /// One by one.
+    Rows(Vec<(RowId, Row)>),
+    /// Many at once, as columns.
+    Batch(Vec<RowId>, Vec<ArrayRef>),
 }
 
 impl FoundRows {
     /// How many there are.
     pub fn len(&self) -> usize {
-        let batches = self.batches.iter().map(|(ids, _)| ids.len());
-        self.rows.len() + batches.sum::<usize>()
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Rows(rows) => rows.len(),
+            Piece::Batch(ids, _) => ids.len(),
+        });
+        pieces.sum()
     }
 
     /// Whether there is none.
@@ -29,39 +39,47 @@ impl FoundRows {
     }
 
     pub(super) fn push(&mut self, id: RowId, row: Row) {
-        self.rows.push((id, row));
+        match self.pieces.last_mut() {
+            Some(Piece::Rows(rows)) => rows.push((id, row)),
+            _ => self.pieces.push(Piece::Rows(vec![(id, row)])),
+        }
     }
 
     pub(super) fn push_batch(&mut self, ids: Vec<RowId>, columns: Vec<ArrayRef>) {
         if !ids.is_empty() {
-            self.batches.push((ids, columns));
+            self.pieces.push(Piece::Batch(ids, columns));
         }
     }
 
     /// Adds the rows of another look-up.
     pub fn extend(&mut self, other: FoundRows) {
-        self.batches.extend(other.batches);
-        self.rows.extend(other.rows);
+        self.pieces.extend(other.pieces);
     }
 
     /// Adds rows one by one.
     pub fn extend_rows(&mut self, rows: Vec<(RowId, Row)>) {
-        match self.rows.is_empty() {
-            true => self.rows = rows,
-            false => self.rows.extend(rows),
+        match self.pieces.last_mut() {
+            Some(Piece::Rows(known)) => known.extend(rows),
+            _ => self.pieces.push(Piece::Rows(rows)),
         }
     }
 
     /// All of them one by one.
     pub fn into_rows(self) -> Vec<(RowId, Row)> {
-        let mut rows = self.rows;
-        for (ids, columns) in self.batches {
-            rows.extend(ids.into_iter().enumerate().map(|(at, id)| {
-                let values = columns.iter().map(|column| cell(column, at));
-                (id, values.collect())
-            }));
+        let mut all = Vec::new();
+        for piece in self.pieces {
+            match piece {
+                Piece::Rows(rows) if all.is_empty() => all = rows,
+                Piece::Rows(rows) => all.extend(rows),
+                Piece::Batch(ids, columns) => {
+                    all.extend(ids.into_iter().enumerate().map(|(at, id)| {
+                        let values = columns.iter().map(|column| cell(column, at));
+                        (id, values.collect())
+                    }));
+                }
+            }
         }
-        rows
+        all
     }
 
     /// Their ids, and an array for each of the `columns` that the look-up read.
@@ -70,14 +88,22 @@ impl FoundRows {
     /// 42804 for a value that is none of its column; `Corrupt` for values of over 2 GiB.
     pub fn into_columns<'c>(
         self,
-        columns: impl IntoIterator<Item = &'c Column>,
+        columns: impl IntoIterator<Item = &'c Column> + Clone,
     ) -> Result<(Vec<RowId>, Vec<ArrayRef>)> {
-        let mut batches = self.batches;
-        if !self.rows.is_empty() || batches.is_empty() {
-            let (ids, rows): (Vec<RowId>, Vec<Row>) = self.rows.into_iter().unzip();
-            batches.push((ids, arrays(columns, &rows)?));
+        let mut batches: Vec<(Vec<RowId>, Vec<ArrayRef>)> = Vec::with_capacity(self.pieces.len());
+        for piece in self.pieces {
+            batches.push(match piece {
+                Piece::Rows(rows) => {
+                    let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
+                    (ids, arrays(columns.clone(), &rows)?)
+                }
+                Piece::Batch(ids, columns) => (ids, columns),
+            });
         }
-        if let [_] = batches.as_slice()
+        if batches.is_empty() {
+            return Ok((Vec::new(), arrays(columns, &[])?));
+        }
+        if batches.len() == 1
             && let Some(only) = batches.pop()
         {
             return Ok(only);

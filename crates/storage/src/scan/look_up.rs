@@ -202,7 +202,7 @@ impl Sought<'_, '_> {
         Ok(())
     }
 
-    /// Those of a block's rows that meet the conditions.
+    /// The rows of a block, of some, that meet the conditions.
     pub(super) fn checked(&self, block: &Block, positions: &[u32]) -> Result<Vec<u32>> {
         let bits = Filter::at(self.bound, block, positions)?;
         Ok(bits.set_indices().map(|place| positions[place]).collect())

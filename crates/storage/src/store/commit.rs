@@ -181,7 +181,7 @@ impl Store {
                 transaction.check_own_keys(table, own)?;
                 // Rows that came while foreign keys were left alone are right as they are.
                 if !transaction.unreferenced.contains(id) {
-                    // What is gone is gone: running the statement again would say no more.
+                    // Running the statement again would say no more: a parent that is gone stays so.
                     references::check(&[now], &renamed, table, (0, None), (LATEST, LATEST))?;
                 }
             }

@@ -6,6 +6,9 @@
 //! newest name of its row, so that two writers meet whichever name they know: a
 //! hop is added, and locks are renamed, before anybody can see the new names.
 //!
+//! A transaction that has locked very many rows of a table locks all of it, if no other has locked
+//! one: a lock of each would take more memory than the rows.
+//!
 //! Several transactions may share a row that none of them changes. One of them changes it only
 //! when it is the last.
 //!
@@ -364,6 +367,8 @@ impl RowLocks {
         }
         match state.holders.entry(key) {
             Entry::Vacant(_) if changed => Taken::Changed,
+            // The transaction has locked all rows of the table.
+            Entry::Vacant(_) if state.whole.contains_key(&table.id) => Taken::Before,
             Entry::Vacant(free) => {
                 free.insert(Holders::new(transaction, mode));
                 state.open.insert(transaction);

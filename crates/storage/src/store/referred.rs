@@ -100,7 +100,7 @@ impl Transaction {
                 let tuple = tuples
                     .as_mut()
                     .and_then(|(shape, tuples)| Some((*shape, tuples.next()?)));
-                // Nobody else sees its own rows.
+                // Its own rows are seen by no other transaction.
                 if matches!(row.place(), RowPlace::Own(_)) {
                     continue;
                 }

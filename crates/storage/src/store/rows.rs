@@ -15,6 +15,10 @@ use arrow_array::RecordBatch;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+/// A transaction that has locked so many rows asks for the whole table, whenever it has locked
+/// another multiple of [`EACH`].
+const MOST_ROWS: usize = 1 << 18;
+const EACH: usize = 1 << 14;
 /// Most keys that a transaction locks.
 pub(super) const MOST_KEYS: usize = 1 << 16;
 
@@ -213,6 +217,12 @@ impl Transaction {
         }
     }
 
+    /// Whether the transaction has added rows to a table that are not in blocks.
+    pub fn has_rows(&self, table: TableId) -> bool {
+        let own = self.tables.get(&table);
+        own.is_some_and(|own| !own.fragments.is_empty())
+    }
+
     /// Whether the transaction itself has deleted a row or put another one in its place.
     ///
     /// # Errors
@@ -319,8 +329,18 @@ impl Transaction {
             Taken::Now => {
                 self.locked.push((table.id, row));
                 self.has_locked = true;
+                self.lock_all_soon(table);
                 RowLock::Taken
             }
+        }
+    }
+
+    /// Locks a whole table in place of single rows when the transaction has locked very many, if no
+    /// other has locked one of it.
+    fn lock_all_soon(&mut self, table: &Table) {
+        let is_due = self.locked.len() >= MOST_ROWS && self.locked.len().is_multiple_of(EACH);
+        if is_due && let Taken::Now = self.store.locks.take_whole(table.id, self.number) {
+            self.whole.push(table.id);
         }
     }
 
@@ -355,7 +375,7 @@ impl Transaction {
     /// `NoSuchTable` if there is no such table.
     pub fn lock_row(&mut self, table: TableId, row: RowId, mode: LockMode) -> Result<RowLock> {
         let table = self.table(table)?;
-        // Nobody else sees it.
+        // It is seen by no other transaction.
         if matches!(row.place(), RowPlace::Own(_)) {
             return Ok(RowLock::Taken);
         }
