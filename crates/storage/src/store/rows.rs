@@ -339,7 +339,12 @@ impl Transaction {
     /// other has locked one of it.
     fn lock_all_soon(&mut self, table: &Table) {
         let is_due = self.locked.len() >= MOST_ROWS && self.locked.len().is_multiple_of(EACH);
-        if is_due && let Taken::Now = self.store.locks.take_whole(table.id, self.number) {
+        // A table of which it has locked few rows is not to pay for another.
+        let mut last = self.locked.iter().rev().take(EACH);
+        if is_due
+            && last.all(|(locked, _)| *locked == table.id)
+            && let Taken::Now = self.store.locks.take_whole(table.id, self.number)
+        {
             self.whole.push(table.id);
         }
     }
@@ -394,7 +399,10 @@ impl Transaction {
         for columns in referred {
             match self.lock_key(&table, row, &columns, mode) {
                 Ok(()) => {}
-                Err(Error::Conflict { .. }) => return Ok(RowLock::ByAnother),
+                Err(Error::Conflict { .. }) => {
+                    self.unlock_keys(before);
+                    return Ok(RowLock::ByAnother);
+                }
                 Err(error) => return Err(error),
             }
         }
