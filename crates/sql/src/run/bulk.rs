@@ -10,12 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::{concat, interleave};
-use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::Update;
 use freestone_storage::row::cell;
 use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table};
-use futures::StreamExt;
 use parking_lot::Mutex;
 
 use super::Run;
@@ -24,7 +21,6 @@ use super::change::{Understood, Wanted, select, targets};
 use super::changes::row_ids;
 use crate::error::{Error, Result};
 use crate::values::assign;
-use crate::workload::Watching;
 
 /// A column of a block is written anew if one of so many of its rows changes.
 const SHARE: usize = 8;
@@ -81,9 +77,10 @@ impl Run<'_> {
         let batches = match self.found_for_change(changed, &query).await? {
             Wanted::Plan(plan) => {
                 let watching = self.watched(&plan, statement);
-                match self.new_values_within_limit(plan, watching).await? {
-                    Some(batches) => batches,
-                    None => return Ok(None),
+                match self.collected(plan, watching).await {
+                    // They are changed as they are found then.
+                    Err(error) if error.sqlstate == "53200" => return Ok(None),
+                    batches => batches?,
                 }
             }
             Wanted::Rows(rows) => vec![rows],
@@ -124,28 +121,6 @@ impl Run<'_> {
             self.change(|transaction| Ok(transaction.update(table.id, single, &columns)?))?;
         }
         Ok(Some(rows))
-    }
-
-    /// The rows of a plan; `None` if `memory_limit` has no room for them. They are then changed as
-    /// they are found.
-    async fn new_values_within_limit(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        watching: Option<Watching>,
-    ) -> Result<Option<Vec<RecordBatch>>> {
-        let context = self.session.task_context();
-        let held = MemoryConsumer::new("new values of columns").register(context.memory_pool());
-        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
-        let mut batches = Vec::new();
-        while let Some(batch) = stream.next().await {
-            let batch = batch?;
-            if held.try_grow(batch.get_array_memory_size()).is_err() {
-                return Ok(None);
-            }
-            batches.push(batch);
-        }
-        self.held.lock().push(held);
-        Ok(Some(batches))
     }
 
     /// Writes the columns of blocks, several at once; rows of blocks that have no

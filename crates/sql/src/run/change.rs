@@ -6,8 +6,8 @@
 //! transaction while others are still being found, and keys are checked at its end. So a
 //! statement changes more rows than fit into memory.
 //!
-//! RETURNING, foreign keys whose rows follow, views that check their rows, statements of a WITH, partitions and
-//! rows that the transaction itself has added need all rows that were found at once.
+//! RETURNING, foreign keys whose rows follow, views that check their rows, statements of a WITH,
+//! partitions and rows that the transaction itself has added need all rows that were found at once.
 
 use std::fmt::Display;
 use std::ops::RangeBounds;
