@@ -59,4 +59,4 @@ pub use plan::{
     Exclude, Feed, Frame, FrameBound, FrameUnit, Join, JoinKind, Node, Plan, Ranges, Shift,
     SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
 };
-pub use threads::begin;
+pub use threads::{begin, give_way};

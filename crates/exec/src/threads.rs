@@ -1,12 +1,17 @@
 //! Threads that stay: what one has freed it has at hand again, where a new thread would
 //! be given memory that nobody has touched, page by page.
+//!
+//! In a server they run beside threads that answer look-ups and changes of few rows, which end
+//! within microseconds if they get a processor at once. Threads of queries take whatever time
+//! is left, with [`give_way`] at a lower priority: transactions keep their rate while a query
+//! of seconds runs, and the query has all processors when no transaction does.
 
 use parking_lot::Mutex;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::io;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -16,6 +21,28 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PER_PROCESSOR: usize = 4;
 
 type Work = Box<dyn FnOnce() + Send>;
+
+/// Steps of `nice` by which threads of queries stand below others.
+static STEPS: AtomicI32 = AtomicI32::new(0);
+
+/// Lets threads of queries that begin from now on stand below the others of the process, by so
+/// many steps of `nice`. With 10 steps they get a tenth of a processor that both want. Systems
+/// other than Linux have no priorities of single threads; nothing changes there.
+pub fn give_way(steps: i32) {
+    STEPS.store(steps, Ordering::Relaxed);
+}
+
+/// Lowers the priority of this thread.
+fn stand_below() {
+    let steps = STEPS.load(Ordering::Relaxed);
+    // A priority that the system refuses to change stays as it is.
+    #[cfg(target_os = "linux")]
+    if steps > 0 {
+        let _ = rustix::process::setpriority_process(None, steps);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = steps;
+}
 
 /// Threads without work, by their numbers.
 static IDLE: LazyLock<Mutex<HashMap<u64, Sender<Work>>>> = LazyLock::new(Mutex::default);
@@ -46,6 +73,7 @@ pub fn begin(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 fn stay(number: u64, first: Work) {
+    stand_below();
     first();
     loop {
         let (sender, receiver): (Sender<Work>, Receiver<Work>) = channel();
@@ -103,6 +131,7 @@ pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sy
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let pool = ThreadPoolBuilder::new().num_threads(processors * PER_PROCESSOR);
         let pool = pool.thread_name(|number| format!("pipeline-{number}"));
+        let pool = pool.start_handler(|_| stand_below());
         pool.build().ok()
     });
     let (Some(pool), 2..) = (&*POOL, threads) else {

@@ -80,6 +80,7 @@ pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use execution::Description;
 pub use frames::Frame;
+pub use freestone_exec::give_way;
 pub use freestone_frontend::functions::read_tid;
 pub use freestone_frontend::types::RangeOf;
 pub use freestone_frontend::types::arrays::{Arrays, element_type};

@@ -125,7 +125,8 @@ async fn a_wrong_secret_cancels_nothing() {
     let served = Served::new().await;
     let client = served.client().await;
     let long = tokio::spawn(async move {
-        let sql = "SELECT count(*) FROM generate_series(1, 30000000) a(value) WHERE a.value % 7 = 3";
+        let sql =
+            "SELECT count(*) FROM generate_series(1, 30000000) a(value) WHERE a.value % 7 = 3";
         client.query(sql, &[]).await
     });
     for number in 0..20_u32 {
@@ -161,7 +162,8 @@ async fn a_client_that_stops_reading_is_given_up() {
 }
 
 /// More than any client reads at once.
-const ENDLESS: &[u8] = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000) AS g(value)\0";
+const ENDLESS: &[u8] =
+    b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000) AS g(value)\0";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_never_reads_gives_up_its_place() {

@@ -161,5 +161,37 @@ async fn prepared_statements_are_forgotten() {
         client.batch_execute(forget).await.unwrap();
         assert_eq!(state(client.query(&statement, &[]).await), "26000");
     }
-    assert_eq!(state(client.batch_execute("DEALLOCATE nothing").await), "26000");
+    assert_eq!(
+        state(client.batch_execute("DEALLOCATE nothing").await),
+        "26000"
+    );
+}
+
+/// Threads of queries stand below those that answer short statements.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn queries_give_way_to_short_statements() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    client
+        .batch_execute(
+            "CREATE TABLE t AS SELECT v % 100000 AS g FROM generate_series(1, 300000) AS s(v); \
+             SELECT g, count(*) FROM t GROUP BY g",
+        )
+        .await
+        .unwrap();
+    let (mut queries, mut others) = (Vec::new(), Vec::new());
+    for thread in std::fs::read_dir(format!("/proc/{}/task", served.child.id().unwrap())).unwrap() {
+        let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
+        let (name, fields) = stat.rsplit_once(") ").unwrap();
+        // The nineteenth of all is `nice`.
+        let nice: i32 = fields.split(' ').nth(16).unwrap().parse().unwrap();
+        let is_query = name.contains("(statement") || name.contains("(pipeline");
+        if is_query { &mut queries } else { &mut others }.push(nice);
+    }
+    assert!(
+        !queries.is_empty() && queries.iter().all(|nice| *nice == 10),
+        "{queries:?}"
+    );
+    assert!(others.iter().all(|nice| *nice == 0), "{others:?}");
 }

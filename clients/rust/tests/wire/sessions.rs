@@ -9,7 +9,8 @@ use tokio_postgres::NoTls;
 use crate::support::{Served, program, state};
 
 /// Takes far longer than any test.
-const LONG: &str = "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8";
+const LONG: &str =
+    "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_can_be_cancelled() {
