@@ -60,13 +60,19 @@ pub(crate) fn table(
     let share = sampled
         .as_ref()
         .map_or(guess, |sampled| sampled.share(guess));
-    let all = facts.rows + table.delta().rows();
-    let rows = (all as f64 * share).max(1.0);
+    let all = match &sampled {
+        Some(sampled) => sampled.rows(),
+        None => (facts.rows + table.delta().rows()) as f64,
+    };
+    let rows = (all * share).max(1.0);
     let distinct = projection.iter().map(|column| {
         let known = facts.columns.get(*column);
-        known
-            .map_or(rows, |known| known.distinct as f64)
-            .clamp(1.0, rows)
+        let known = known.map_or(rows, |known| known.distinct as f64);
+        let distinct = match &sampled {
+            Some(sampled) => sampled.distinct(*column, known),
+            None => known,
+        };
+        distinct.clamp(1.0, rows)
     });
     let distinct = distinct.collect();
     let types = projection

@@ -34,7 +34,7 @@ pub(crate) struct Equality {
     /// The relations that each side reads.
     pub(crate) relations: [u64; 2],
     pub(crate) kind: DataType,
-    /// The number of the class of columns that are equal, if both are columns.
+    /// The number of the class of values that are equal, if both sides are such.
     pub(crate) class: Option<usize>,
     /// Whether NULL equals NULL.
     pub(crate) null_equal: bool,
@@ -153,49 +153,74 @@ pub(super) fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
     })
 }
 
-/// Adds the equalities of columns that follow from others: a = b and b = c give a = c.
-pub(super) fn imply(cluster: &mut Cluster) {
-    let mut classes: Vec<Vec<(usize, u64)>> = Vec::new();
-    let mut kinds = Vec::new();
-    for equality in &cluster.equalities {
-        let [Expression::Column(a), Expression::Column(b)] = equality.sides else {
-            continue;
-        };
-        if equality.null_equal {
-            continue;
-        }
-        let pair = [(a, equality.relations[0]), (b, equality.relations[1])];
-        let of = |column| classes.iter().position(|class| class.contains(&column));
-        match [of(pair[0]), of(pair[1])] {
-            [None, None] => {
-                classes.push(pair.to_vec());
-                kinds.push(equality.kind.clone());
-            }
-            [Some(class), None] => classes[class].push(pair[1]),
-            [None, Some(class)] => classes[class].push(pair[0]),
-            [Some(one), Some(two)] if one != two => {
-                let more = std::mem::take(&mut classes[two]);
-                classes[one].extend(more);
-            }
-            _ => {}
-        }
+/// Values that are equal, each of one relation.
+struct Class {
+    values: Vec<(Expression, u64)>,
+    kind: DataType,
+    /// The numbers that it had before.
+    numbers: Vec<usize>,
+}
+
+impl Class {
+    /// Whether it has a value; if an equality is `known` to be of the class, no relation has
+    /// two computed ones in it.
+    fn has(&self, (value, relation): &(Expression, u64), known: bool) -> bool {
+        self.values.iter().any(|(of, from)| match (of, value) {
+            (Expression::Column(a), Expression::Column(b)) => a == b,
+            (Expression::Column(_), _) | (_, Expression::Column(_)) => false,
+            _ => known && from == relation,
+        })
     }
-    // Two columns of one relation are no key of a join.
-    let is_column = |side: &Expression| matches!(side, Expression::Column(_));
-    let key = |equality: &Equality| {
-        equality.relations[0] != equality.relations[1]
-            && !equality.null_equal
-            && equality.sides.iter().all(is_column)
+}
+
+/// Adds the equalities of values of single relations that follow from others: a = b and b = c
+/// give a = c.
+pub(super) fn imply(cluster: &mut Cluster) {
+    let is_member = |equality: &Equality| {
+        let single = |set: &u64| set.count_ones() == 1;
+        !equality.null_equal && equality.relations.iter().all(single)
     };
+    let mut classes: Vec<Class> = Vec::new();
+    for equality in cluster.equalities.iter().filter(|one| is_member(one)) {
+        let pair = [0, 1].map(|side| (equality.sides[side].clone(), equality.relations[side]));
+        let mut one = Class {
+            values: Vec::new(),
+            kind: equality.kind.clone(),
+            numbers: equality.class.into_iter().collect(),
+        };
+        let is_known = |class: &Class| {
+            equality
+                .class
+                .is_some_and(|number| class.numbers.contains(&number))
+        };
+        let (same, others) = std::mem::take(&mut classes)
+            .into_iter()
+            .partition(|class| is_known(class) || pair.iter().any(|value| class.has(value, false)));
+        classes = others;
+        let same: Vec<Class> = same;
+        for class in same {
+            one.values.extend(class.values);
+            one.numbers.extend(class.numbers);
+        }
+        for value in pair {
+            if !one.has(&value, equality.class.is_some()) {
+                one.values.push(value);
+            }
+        }
+        classes.push(one);
+    }
+    // Two values of one relation are no key of a join.
+    let key =
+        |equality: &Equality| equality.relations[0] != equality.relations[1] && is_member(equality);
     let others = std::mem::take(&mut cluster.equalities);
     cluster.equalities = others
         .into_iter()
         .filter(|equality| !key(equality))
         .collect();
-    for (number, (class, kind)) in classes.iter().zip(kinds).enumerate() {
-        for (place, a) in class.iter().enumerate() {
-            for b in &class[place + 1..] {
-                let sides = [Expression::Column(a.0), Expression::Column(b.0)];
+    for (number, class) in classes.iter().enumerate() {
+        for (place, a) in class.values.iter().enumerate() {
+            for b in &class.values[place + 1..] {
+                let sides = [a.0.clone(), b.0.clone()];
                 if a.1 == b.1 {
                     cluster.conditions.push(Condition {
                         relations: a.1,
@@ -206,7 +231,7 @@ pub(super) fn imply(cluster: &mut Cluster) {
                 cluster.equalities.push(Equality {
                     sides,
                     relations: [a.1, b.1],
-                    kind: kind.clone(),
+                    kind: class.kind.clone(),
                     class: Some(number),
                     null_equal: false,
                 });
@@ -226,11 +251,18 @@ pub(crate) struct Search<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(cluster: &'a Cluster) -> Self {
         let distinct = cluster.equalities.iter().map(|equality| {
-            [0, 1].map(|side| {
+            let [a, b] = [0, 1].map(|side| {
                 let mut product = 1.0;
                 equality.sides[side].columns(&mut |column| product *= distinct_of(cluster, column));
                 product
-            })
+            });
+            // A computed value is taken to be one of those of the column that it is compared with.
+            let is_column = |side: usize| matches!(equality.sides[side], Expression::Column(_));
+            match [is_column(0), is_column(1)] {
+                [true, false] => [a, b.min(a)],
+                [false, true] => [a.min(b), b],
+                _ => [a, b],
+            }
         });
         let mut known = Trees::of(cluster.relations.len());
         for (number, relation) in cluster.relations.iter().enumerate() {

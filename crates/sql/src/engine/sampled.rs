@@ -5,12 +5,15 @@ use std::sync::Arc;
 use datafusion::arrow::buffer::BooleanBuffer;
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::{Batch, Vector};
-use freestone_storage::{Predicate, Table};
+use freestone_storage::{Predicate, Sample, Table};
+
+/// One row in so many is many in the delta.
+const MANY: u64 = 16;
 
 /// The rows of a table's sample that conditions have left so far.
 #[derive(Clone)]
 pub(crate) struct Sampled {
-    table: Arc<Table>,
+    sample: Arc<Sample>,
     projection: Vec<usize>,
     left: BooleanBuffer,
 }
@@ -30,7 +33,7 @@ impl Sampled {
             None => BooleanBuffer::new_set(sample.rows()),
         };
         Some(Self {
-            table: Arc::clone(table),
+            sample,
             projection: projection.to_vec(),
             left,
         })
@@ -39,7 +42,7 @@ impl Sampled {
     /// Those of them for which a condition on columns of the projection is TRUE; `None`
     /// if it cannot be evaluated for all.
     pub(super) fn filtered(&self, condition: &Expression) -> Option<Self> {
-        let sample = self.table.sample();
+        let sample = &self.sample;
         let mut read = Vec::new();
         condition.columns(&mut |column| read.push(column));
         read.sort_unstable();
@@ -60,10 +63,25 @@ impl Sampled {
         })
     }
 
+    /// About how many different values a column of the table has; `known` are those of its
+    /// blocks.
+    pub(super) fn distinct(&self, column: usize, known: f64) -> f64 {
+        let (all, in_delta) = self.sample.of_table();
+        match in_delta * MANY < all {
+            true => known,
+            false => self.sample.distinct(column).unwrap_or(known).max(known),
+        }
+    }
+
+    /// About how many rows the table has.
+    pub(super) fn rows(&self) -> f64 {
+        self.sample.of_table().0 as f64
+    }
+
     /// The share of all rows that is left; `guess` counts where no row of the sample is,
     /// as few rows as are.
     pub(super) fn share(&self, guess: f64) -> f64 {
-        let sample = self.table.sample();
+        let sample = &self.sample;
         let (left, rows) = (self.left.count_set_bits(), sample.rows() as f64);
         match left {
             0 if sample.is_whole() => 0.0,

@@ -16,6 +16,7 @@ use crate::row::Row;
 use crate::scan::{BlockBounds, Extent, FoundRows, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -38,7 +39,7 @@ pub struct Table {
     /// Columns of blocks that are older than today's.
     former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
-    sample: OnceLock<Sample>,
+    sample: Mutex<Option<Arc<Sample>>>,
     activity: Arc<Activity>,
     /// The schema in Arrow's form, made once.
     arrow: OnceLock<SchemaRef>,
@@ -92,7 +93,7 @@ impl Table {
             places: OnceLock::new(),
             former: Arc::default(),
             statistics: OnceLock::new(),
-            sample: OnceLock::new(),
+            sample: Mutex::default(),
             arrow: OnceLock::new(),
         }
     }
@@ -415,9 +416,13 @@ impl Table {
         Ok(self.statistics.get_or_init(|| statistics))
     }
 
-    /// Some of its rows; chosen once per snapshot.
-    pub fn sample(&self) -> &Sample {
-        self.sample.get_or_init(|| Sample::of(self))
+    /// Some of its rows; chosen once per snapshot, and anew when many more are in the delta.
+    pub fn sample(&self) -> Arc<Sample> {
+        let mut known = self.sample.lock();
+        match &*known {
+            Some(sample) if !sample.is_outdated(self) => Arc::clone(sample),
+            _ => Arc::clone(known.insert(Arc::new(Sample::of(self)))),
+        }
     }
 
     fn column_statistics(&self, column: usize, sketch: &Sketch) -> Result<ColumnStatistics> {
