@@ -18,6 +18,7 @@
 //! | `shapes` | statements of many sizes, each of one shape |
 //! | `plan_time` | the time that planning takes |
 //! | `views` | texts of views |
+//! | `appends` | lists that clients append to while the server is killed, and their anomalies |
 //! | `served` | a server of Freestone that goes with its owner |
 //! | `suite` | public test suites, asked of both sides |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
@@ -25,6 +26,7 @@
 //! It measures no speed, and it writes to temporary tables only.
 
 pub mod answer;
+pub mod appends;
 pub mod compare;
 pub mod contest;
 pub mod corpus;

@@ -10,6 +10,8 @@ use std::time::SystemTime;
 
 use freestone_postgres::Cluster;
 use freestone_referee::answer::Side;
+use freestone_referee::appends::run::{Folder, Target};
+use freestone_referee::appends::{self, Isolation, Outcome, draw::Space};
 use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
 use freestone_referee::coverage;
@@ -49,6 +51,14 @@ referee histories [--cases N] [--seed S] [--jobs N] [--serializable] [--foreign]
     does random transactions of several sessions on both servers, step by step, and reports each
     kind of difference once: answers, waits, and the rows that are left;
     --serializable: at that level, too; --foreign: rows refer to each other
+referee appends --serve PROGRAM [--transactions N] [--clients N] [--kills N] [--isolation LEVEL]
+                [--judged LEVEL] [--seed S] [--keys N] [--tables N] [--length N]
+    has clients append to lists and read them while the server is killed and started again, and
+    searches the history for anomalies that the level forbids;
+    --isolation: 'read committed', 'repeatable read' (default) or 'serializable';
+    --judged: the level that forbids, if it is another; --keys: lists in use at a time;
+    --length: appends after which a list is no longer in use;
+    with --own or --postgres HOST PORT, and without --serve, PostgreSQL is asked and not killed
 referee views [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [--alone] [side]
     makes views of random queries and compares their texts with PostgreSQL's, and the rows of our
     texts with those of the views; --alone: without PostgreSQL; --most: differences that are made
@@ -172,7 +182,10 @@ fn main() -> ExitCode {
 
 /// Does the work beside the servers that it asks for, which go with it.
 fn with_servers(options: &mut Options) -> io::Result<bool> {
-    let served = options.after("--serve", 1).map(Served::start).transpose()?;
+    // Servers that are killed are started by the work itself.
+    let is_killed = options.words.first().is_some_and(|word| word == "appends");
+    let program = options.after("--serve", 1).filter(|_| !is_killed);
+    let served = program.map(Served::start).transpose()?;
     options.served = served.as_ref().map(|served| served.address.clone());
     match options.flag("--own") {
         false => work(options),
@@ -205,6 +218,7 @@ fn work(options: &Options) -> io::Result<bool> {
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("histories") => histories(options),
+        Some("appends") => append(options),
         Some("views") => views(options),
         Some("show") => show(options),
         Some("shapes") => shapes(options),
@@ -346,6 +360,102 @@ fn histories(options: &Options) -> io::Result<bool> {
     }
     println!("{cases} histories, {} kinds of difference", kinds.len());
     Ok(kinds.is_empty())
+}
+
+/// Most anomalies that are told,
+const ANOMALIES: usize = 10;
+/// and transactions of each.
+const TRANSACTIONS: usize = 6;
+
+fn append(options: &Options) -> io::Result<bool> {
+    let level = |name: &str| {
+        let Some(given) = options.after(name, 1) else {
+            return Ok(None);
+        };
+        let unknown = || io::Error::other(format!("{given:?} is no level of isolation"));
+        Isolation::named(given).map(Some).ok_or_else(unknown)
+    };
+    let isolation = level("--isolation")?.unwrap_or(Isolation::RepeatableRead);
+    let judged = level("--judged")?.unwrap_or(isolation);
+    let tables = options.number("--tables", 2).max(1);
+    let rules = appends::run::Rules {
+        transactions: options.number("--transactions", 20_000).max(1),
+        clients: options.number("--clients", 8).clamp(1, 1000),
+        kills: options.number("--kills", 5),
+        isolation,
+        seed: options.number("--seed", drawn()) as u64,
+        space: Space {
+            places: options.number("--keys", 10).max(tables),
+            tables,
+            length: options.number("--length", 64).max(1),
+        },
+    };
+    println!("seed {}, {}", rules.seed, isolation.name());
+    let started = std::time::Instant::now();
+    let mut folder = Folder::new()?;
+    let program = options.after("--serve", 1);
+    let ran = match program {
+        Some(program) => appends::run::run(rules, &Target::Program(program, &folder.path)),
+        None => appends::run::run(rules, &Target::Running(options.theirs())),
+    };
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(error) => {
+            folder.is_kept = program.is_some();
+            let path = folder.path.display();
+            return Err(io::Error::other(format!("{error}; the database is {path}")));
+        }
+    };
+    let seconds = started.elapsed().as_secs_f32();
+    let started = std::time::Instant::now();
+    let verdict = appends::check::check(&ran.history, judged);
+    let (reads, writes) = ran.history.counts();
+    let of = |outcome| ran.history.ended(outcome);
+    println!(
+        "{} transactions committed, {} aborted, {} unknown; {} kills, {} more while it started; \
+         {reads} reads, {writes} appends, {} lists; {seconds:.1} s, checked in {:.1} s",
+        of(Outcome::Committed),
+        of(Outcome::Aborted),
+        of(Outcome::Unknown),
+        ran.kills,
+        ran.killed_starts,
+        ran.history.keys(),
+        started.elapsed().as_secs_f32(),
+    );
+    for (sqlstate, (times, message)) in &ran.failures {
+        println!("{times:6} times {sqlstate}: {message}");
+    }
+    let mut is_good = true;
+    let internal = ran.failures.keys().filter(|state| state.starts_with("XX"));
+    let internal = internal.map(|state| format!("a statement failed with {state}"));
+    for fault in ran.faults.iter().cloned().chain(internal) {
+        is_good = false;
+        println!("fault: {fault}");
+    }
+    for (kind, times) in &verdict.counts {
+        is_good = false;
+        println!("{times:6} times {}", kind.name());
+    }
+    for anomaly in verdict.anomalies.iter().take(ANOMALIES) {
+        println!("\n{}: {}", anomaly.kind.name(), anomaly.text);
+        for transaction in anomaly.transactions.iter().take(TRANSACTIONS) {
+            let shown = ran.history.shown(*transaction, rules.space, isolation);
+            println!("  {}", shown.replace('\n', "\n  "));
+        }
+        for key in &anomaly.keys {
+            let left = appends::listed(ran.history.list(*key));
+            println!("  key {key} is left with {left}");
+        }
+    }
+    match is_good {
+        true => println!("no anomaly"),
+        false if program.is_some() => {
+            folder.is_kept = true;
+            println!("the database is {}", folder.path.display());
+        }
+        false => {}
+    }
+    Ok(is_good)
 }
 
 /// Does the same work on `--jobs` threads at once.

@@ -131,6 +131,7 @@ const EXEC: &[&str] = &[
     "join",
     "scan",
     "merge",
+    "fold",
     "ranges",
     "source",
     "step",
@@ -270,6 +271,7 @@ const REFEREE: &[&str] = &[
     "wire",
     "histories",
     "served",
+    "appends",
     "suite",
 ];
 
