@@ -13,6 +13,8 @@ pub enum Error {
     OutOfRange(String),
     /// An argument of a function of windows that must be positive.
     NotPositive(&'static str),
+    /// A row that has several partners where one is all it may have.
+    SeveralRows,
     /// An operator that cannot do with the memory there is.
     OutOfMemory {
         /// Which operator.
@@ -48,6 +50,9 @@ impl std::fmt::Display for Error {
             Error::OutOfRange(kind) => write!(f, "{kind} out of range"),
             Error::NotPositive(function) => {
                 write!(f, "argument of {function} must be greater than zero")
+            }
+            Error::SeveralRows => {
+                f.write_str("more than one row returned by a subquery used as an expression")
             }
             Error::OutOfMemory {
                 operator,

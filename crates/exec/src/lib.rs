@@ -11,7 +11,7 @@
 //! pipeline                          a plan is opened, and its pipelines run
 //! drive ─ step, source              threads send rows through the steps of a pipeline
 //! scan, ranges                      tables, and ranges of their keys
-//! merge, join, window ─ sort        operators that collect rows
+//! merge, fold, join, window ─ sort  operators that collect rows
 //! context ─ shared                  the run that they are part of
 //! plan                              descriptions of operators
 //! threads, limit, aggregate
@@ -25,6 +25,7 @@ mod context;
 mod drive;
 mod error;
 pub mod expression;
+mod fold;
 mod interner;
 mod join;
 mod kernels;
@@ -56,7 +57,7 @@ pub use limit::Limit;
 pub use memory::{Memory, Space};
 pub use pipeline::run;
 pub use plan::{
-    Exclude, Feed, Frame, FrameBound, FrameUnit, Join, JoinKind, Node, Plan, Ranges, Shift,
-    SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
+    Exclude, Feed, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Join, JoinKind, Node,
+    Plan, Ranges, Shift, SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
 };
 pub use threads::{begin, give_way};

@@ -1,9 +1,11 @@
 //! Plans that stand in several places of another: their rows are computed once and kept
-//! for all of them while memory lasts.
+//! for all of them, in memory and then in a file.
 
 use crate::Result;
 use crate::memory::{LEAST, Reservation, Space};
+use crate::partition::PartWriter;
 use crate::plan::Plan;
+use crate::spill::Page;
 use crate::vector::Batch;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,32 +13,28 @@ use std::sync::Arc;
 
 /// The rows of a plan, for every place it stands in.
 pub(crate) struct Kept {
-    pub batches: Vec<Batch>,
+    batches: Vec<Batch>,
+    pages: Vec<Page>,
     _held: Vec<Reservation>,
 }
 
-/// The rows of the shared plans of a run, or nothing where those are too many. Plans are
-/// known by their addresses, which stay as they are during the run.
+/// The rows of the shared plans of a run. Plans are known by their addresses, which stay as
+/// they are during the run.
 ///
 /// The plans of a context are opened one after the other, and so no thread waits here.
 #[derive(Default)]
-pub(crate) struct SharedPlans(Mutex<HashMap<usize, Option<Arc<Kept>>>>);
+pub(crate) struct SharedPlans(Mutex<HashMap<usize, Arc<Kept>>>);
 
 impl SharedPlans {
-    /// The rows of a plan, which are computed for the first place that asks; `None` where
-    /// there is no memory for them.
-    pub fn rows(
-        &self,
-        plan: &Plan,
-        compute: impl FnOnce() -> Result<Option<Kept>>,
-    ) -> Result<Option<Arc<Kept>>> {
+    /// The rows of a plan, which are computed for the first place that asks.
+    pub fn rows(&self, plan: &Plan, compute: impl FnOnce() -> Result<Kept>) -> Result<Arc<Kept>> {
         let address = std::ptr::from_ref(plan).addr();
         let known = self.0.lock().get(&address).cloned();
         match known {
             Some(kept) => Ok(kept),
             None => {
-                let kept = compute()?.map(Arc::new);
-                self.0.lock().insert(address, kept.clone());
+                let kept = Arc::new(compute()?);
+                self.0.lock().insert(address, Arc::clone(&kept));
                 Ok(kept)
             }
         }
@@ -46,6 +44,7 @@ impl SharedPlans {
 /// The rows of one thread.
 pub(crate) struct Collected {
     batches: Vec<Batch>,
+    aside: PartWriter,
     rows: usize,
     bytes: usize,
     held: Reservation,
@@ -56,18 +55,23 @@ impl Collected {
     pub fn new(space: &Space) -> Collected {
         Collected {
             batches: Vec::new(),
+            aside: PartWriter::default(),
             rows: 0,
             bytes: 0,
             held: space.reservation(),
         }
     }
 
-    /// Takes some rows; whether there is memory for all so far.
-    pub fn push(&mut self, batch: Batch) -> bool {
+    /// Takes some rows; those for which there is no memory are set aside.
+    pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
+        let bytes = self.bytes + batch.bytes();
+        if self.rows + batch.rows > LEAST && !self.held.hold(bytes) {
+            return self.aside.push(batch, space);
+        }
         self.rows += batch.rows;
-        self.bytes += batch.bytes();
+        self.bytes = bytes;
         self.batches.push(batch);
-        self.held.hold(self.bytes) || self.rows <= LEAST
+        Ok(())
     }
 
     /// Most bytes of memory that it held.
@@ -78,14 +82,44 @@ impl Collected {
 
 impl Kept {
     /// The rows of all threads.
-    pub fn of(all: Vec<Collected>) -> Kept {
-        let (batches, held): (Vec<_>, _) = all
-            .into_iter()
-            .map(|rows| (rows.batches, rows.held))
-            .unzip();
-        Kept {
-            batches: batches.into_iter().flatten().collect(),
-            _held: held,
+    ///
+    /// # Errors
+    /// Errors of setting the last of them aside.
+    pub fn of(all: Vec<Collected>, space: &Space) -> Result<Kept> {
+        let mut kept = Kept {
+            batches: Vec::new(),
+            pages: Vec::new(),
+            _held: Vec::with_capacity(all.len()),
+        };
+        for rows in all {
+            kept.batches.extend(rows.batches);
+            kept.pages.extend(rows.aside.finish(space)?);
+            kept._held.push(rows.held);
+        }
+        Ok(kept)
+    }
+
+    /// The rows that were set aside.
+    pub fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    /// How many batches there are.
+    pub fn count(&self) -> usize {
+        self.batches.len() + self.pages.len()
+    }
+
+    /// The batch of a number below [`Kept::count`].
+    ///
+    /// # Errors
+    /// Errors of reading what was set aside.
+    pub fn batch(&self, number: usize) -> Result<Option<Batch>> {
+        match self.batches.get(number) {
+            Some(batch) => Ok(Some(batch.clone())),
+            None => {
+                let page = self.pages.get(number - self.batches.len());
+                page.map(Page::read).transpose()
+            }
         }
     }
 }

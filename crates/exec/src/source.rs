@@ -2,6 +2,7 @@
 
 use crate::aggregate::Grouping;
 use crate::context::Context;
+use crate::fold::{Folds, Ready};
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
 use crate::plan::{Feed, Metrics, Plan};
@@ -33,6 +34,8 @@ pub(crate) enum Source<'a> {
     Kept(Arc<Kept>, AtomicUsize, &'a Metrics),
     /// Groups that were set aside.
     Groups(Mutex<Vec<GroupPart>>, &'a Grouping, &'a Metrics),
+    /// Groups by functions of others.
+    Folds(Folds<'a>),
     /// Rows in order.
     Sorted(Sorted<'a>),
     /// The rows of windows.
@@ -59,6 +62,7 @@ pub(crate) enum Worker<'s, 'a> {
         metrics: &'a Metrics,
         ready: std::vec::IntoIter<Batch>,
     },
+    Folds(&'s Folds<'a>, Ready),
     Sorted {
         rows: &'s Sorted<'a>,
         ticket: Option<Ticket<'s>>,
@@ -83,8 +87,9 @@ impl<'a> Source<'a> {
         match self {
             Source::Scan(scan, _) => scan.pieces().min(most),
             Source::Batches { batches, .. } => batches.lock().len().min(most),
-            Source::Kept(kept, ..) => kept.batches.len().min(most),
+            Source::Kept(kept, ..) => kept.count().min(most),
             Source::Groups(parts, ..) => parts.lock().len().min(most),
+            Source::Folds(folds) => folds.threads(most),
             Source::Sorted(rows) => rows.threads(most),
             Source::Windows(windows) => windows.threads(most),
             Source::Plans { .. } | Source::Feed(..) => most,
@@ -110,6 +115,7 @@ impl<'a> Source<'a> {
                 metrics,
                 ready: Vec::new().into_iter(),
             },
+            Source::Folds(folds) => Worker::Folds(folds, Ready::default()),
             Source::Sorted(rows) => Worker::Sorted { rows, ticket: None },
             Source::Windows(windows) => Worker::Windows(windows, None),
             Source::Plans { .. } | Source::Ranges(_) => Worker::Nothing,
@@ -129,7 +135,7 @@ impl Worker<'_, '_> {
             Worker::Batches(batches) => Ok(batches.lock().next().map(Selected::from)),
             Worker::Kept(kept, next, metrics) => {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let batch = kept.batches.get(number).cloned();
+                let batch = kept.batch(number)?;
                 let rows = batch.as_ref().map_or(0, |batch| batch.rows);
                 metrics.add(rows, Instant::now());
                 Ok(batch.map(Selected::from))
@@ -170,6 +176,10 @@ impl Worker<'_, '_> {
                     *ticket = Some(of_batch);
                     batch.into()
                 }))
+            }
+            Worker::Folds(folds, ready) => {
+                let next = folds.next(ready, context)?;
+                Ok(next.map(Selected::from))
             }
             Worker::Windows(windows, own) => {
                 let next = windows.next(own, context)?;

@@ -90,7 +90,13 @@ impl Probe<'_> {
             rows = passing.iter().map(|at| rows[*at as usize]).collect();
             partners = passing.iter().map(|at| partners[*at as usize]).collect();
         }
-        if !hits.is_empty() {
+        if kind == JoinKind::ProbeSingle {
+            for row in &rows {
+                if std::mem::replace(&mut hits[*row as usize], true) {
+                    return Err(Error::SeveralRows);
+                }
+            }
+        } else if !hits.is_empty() {
             rows.iter().for_each(|row| hits[*row as usize] = true);
         }
         if !self.table.matched.is_empty() {
@@ -184,7 +190,7 @@ impl Probe<'_> {
                 all.columns.push(mark);
                 give(all)
             }
-            JoinKind::ProbeOuter | JoinKind::Full => {
+            JoinKind::ProbeOuter | JoinKind::ProbeSingle | JoinKind::Full => {
                 let alone = some(false);
                 let mut all = batch.take(&alone)?;
                 let nobody = vec![NO_ROW; alone.len()];

@@ -1,6 +1,7 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
 mod fill;
+mod fold;
 mod join;
 mod shared;
 
@@ -89,6 +90,7 @@ impl Context<'_> {
                 };
                 Ok(Pipeline::of(source))
             }
+            Node::Fold(input, folding) => self.fold(input, folding, &plan.metrics),
             Node::Join(join) => self.join(join, &plan.metrics, filters),
             Node::Sort(input, sorting) => {
                 let sorter = Sorter::new(sorting, input.types.len());
@@ -137,7 +139,7 @@ impl Context<'_> {
                 }
                 Ok(Pipeline::of(Source::Ranges(ranges)))
             }
-            Node::Shared(input) => self.shared(input, &plan.metrics, filters),
+            Node::Shared(input) => self.shared(input, &plan.metrics),
         }
     }
 
@@ -158,13 +160,9 @@ impl Context<'_> {
         });
         let pipeline = self.open(input, &below.collect::<Vec<_>>())?;
         let collector = Collector::new(windowing, input.types.len());
-        let workers = match pipeline.source {
-            Source::Feed(..) => Workers::Waiting,
-            _ => Workers::Pooled,
-        };
         let rows = self.drive(
             &pipeline,
-            workers,
+            Workers::Pooled,
             || Ok(collector.collected(self.space)),
             |rows, batch| {
                 let start = Instant::now();

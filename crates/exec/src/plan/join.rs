@@ -13,6 +13,9 @@ pub enum JoinKind {
     Inner,
     /// Pairs, and rows of the probe side that have none.
     ProbeOuter,
+    /// Rows of the probe side, each with its only partner or with NULLs; several partners of one
+    /// row are an error, as those of a scalar sub-query.
+    ProbeSingle,
     /// Pairs, and rows of the build side that have none.
     BuildOuter,
     /// Pairs, and rows of either side that have none.
@@ -46,7 +49,7 @@ impl JoinKind {
     /// Whether columns of both sides come out.
     pub fn gives_pairs(self) -> bool {
         use JoinKind::*;
-        matches!(self, Inner | ProbeOuter | BuildOuter | Full)
+        matches!(self, Inner | ProbeOuter | ProbeSingle | BuildOuter | Full)
     }
 
     /// Whether rows of the probe side matter only if they have a partner.

@@ -1,10 +1,12 @@
 //! Plans: trees of operators.
 
+mod fold;
 mod join;
 mod ranges;
 mod sort;
 mod window;
 
+pub use fold::{Folded, Folder, Folding};
 pub use join::{Join, JoinKind};
 pub use ranges::Ranges;
 pub use sort::{SortKey, Sorting};
@@ -50,6 +52,8 @@ pub enum Node {
     Project(Box<Plan>, Vec<Expression>),
     /// Groups of rows.
     Aggregate(Box<Plan>, Grouping),
+    /// Groups of rows by functions of others; results come in any order.
+    Fold(Box<Plan>, Folding),
     /// Pairs of rows.
     Join(Box<Join>),
     /// Rows in an order, or the first of them.
@@ -63,10 +67,8 @@ pub enum Node {
     /// The rows of a plan, computed for one range of a column's values after the other.
     Ranges(Box<Plan>, Ranges),
     /// The rows of a plan that stands in several places, in no order. The first place that
-    /// is run has all of them computed and kept until the run ends, for every other; if
-    /// there is no memory for them, each place runs the plan for itself, and may then have
-    /// others of its rows where a limit without an order takes any. Below [`Node::Ranges`],
-    /// rows are kept for each range anew.
+    /// is run has all of them computed and kept until the run ends, for every other. Below
+    /// [`Node::Ranges`], rows are kept for each range anew.
     Shared(Arc<Plan>),
 }
 
@@ -143,6 +145,7 @@ impl Plan {
             Node::Filter(input, _)
             | Node::Project(input, _)
             | Node::Aggregate(input, _)
+            | Node::Fold(input, _)
             | Node::Sort(input, _)
             | Node::Window(input, _)
             | Node::Limit(input, _)
@@ -176,6 +179,7 @@ impl Plan {
             Node::Table(_)
             | Node::Feed(_)
             | Node::Aggregate(..)
+            | Node::Fold(..)
             | Node::Window(..)
             | Node::Join(_)
             | Node::Union(_)

@@ -5,6 +5,7 @@
 //! | `empty` | limits of no rows compute none |
 //! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
+//! | `sets` | INTERSECT and EXCEPT become joins |
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
 //! | `order` | volatile values after a sort; aggregates of sorted sub-queries |
 //! | `push_down` | conditions go down, outer joins become inner ones |
@@ -22,6 +23,7 @@ mod nodes;
 mod order;
 mod prune;
 mod push_down;
+mod sets;
 #[cfg(test)]
 mod tests;
 pub mod unnest;

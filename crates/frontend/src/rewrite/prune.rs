@@ -6,9 +6,9 @@
 //!     Project a, b, x + y AS d              Project a, b
 //! ```
 //!
-//! Items of projections, calls of aggregates and of windows are such values; one that is volatile
-//! stays. Columns of set operations, of DISTINCT and of common table expressions are all read, by
-//! their places.
+//! Items of projections, calls of aggregates and of windows are such values, and columns of a
+//! common table expression that no place reads; one that is volatile stays. Columns of set
+//! operations, of DISTINCT and of recursions are all read, by their places.
 
 use std::collections::HashSet;
 
@@ -44,7 +44,15 @@ fn prune(plan: &mut Plan, read: &mut HashSet<ColumnId>) {
             .iter()
             .for_each(|input| read.extend(ids(&input.columns()))),
         Plan::Distinct { input, .. } => read.extend(ids(&input.columns())),
-        Plan::CteScan { columns, .. } => read.extend(columns.iter().map(|(_, of)| *of)),
+        Plan::CteScan { columns, .. } => {
+            // Rows without columns would be no rows of a table.
+            let first = columns.first().cloned();
+            columns.retain(|(column, _)| read.contains(&column.id));
+            if columns.is_empty() {
+                columns.extend(first);
+            }
+            read.extend(columns.iter().map(|(_, of)| *of));
+        }
         Plan::With { ctes, .. } => ctes.iter().for_each(|cte| read.extend(all_of(cte))),
         _ => {}
     }
@@ -63,10 +71,10 @@ fn prune(plan: &mut Plan, read: &mut HashSet<ColumnId>) {
     }
 }
 
-/// The columns that readers of a common table expression may ask for, and its rounds.
+/// The columns of a common table expression that are read by its rounds.
 fn all_of(cte: &Cte) -> HashSet<ColumnId> {
     match &cte.body {
-        CteBody::Plan(plan) => ids(&plan.columns()),
+        CteBody::Plan(_) => HashSet::new(),
         CteBody::Recursive {
             base,
             step,

@@ -44,6 +44,12 @@ fn level(
             let (keys, aggregates) = (grouping.keys.len(), grouping.aggregates.len());
             write!(f, "aggregate {aggregates} by {keys} keys")?;
         }
+        Node::Fold(_, folding) => {
+            write!(f, "fold {:?}", folding.folder)?;
+            if folding.sets > 1 {
+                write!(f, " of {} sets", folding.sets)?;
+            }
+        }
         Node::Join(join) => write!(f, "join {:?} on {} keys", join.kind, join.keys.len())?,
         Node::Sort(_, sorting) => {
             write!(f, "sort by {} keys", sorting.keys.len())?;

@@ -324,6 +324,7 @@ fn translated(error: freestone_exec::Error) -> DataFusionError {
             };
             Error::new(sqlstate, error.to_string()).into()
         }
+        error @ freestone_exec::Error::SeveralRows => Error::new("21000", error.to_string()).into(),
         error @ freestone_exec::Error::OutOfMemory { .. } => {
             let hint = "Raise memory_limit, or let fewer queries run at once.";
             Error::new("53200", error.to_string())

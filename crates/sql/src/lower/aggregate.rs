@@ -45,6 +45,15 @@ pub(super) enum Found {
     Float(Native),
 }
 
+/// Groups by states of the language front.
+pub(super) struct GeneralParts {
+    /// The values that the operator is given.
+    pub(super) given: Vec<Expr>,
+    /// The columns of its result.
+    pub(super) columns: Vec<Column>,
+    pub(super) operator: General,
+}
+
 /// The parts of a node.
 type Keys = [(Column, Bound)];
 type Calls = [(Column, AggregateCall)];
@@ -340,14 +349,39 @@ impl Lowering {
         calls: &Calls,
         grouping: &Grouping,
     ) -> Result<LogicalPlan> {
-        let mut exprs = Vec::new();
-        let mut add = |value: Expr| {
-            let name = format!("#{}", exprs.len());
-            exprs.push(value.alias(name));
+        let GeneralParts {
+            given,
+            columns,
+            operator,
+        } = self.general_parts(keys, sets, calls, grouping)?;
+        let given = given.into_iter().enumerate();
+        let given: Vec<Expr> = given
+            .map(|(number, value)| value.alias(format!("#{number}")))
+            .collect();
+        let input = match given.is_empty() {
+            true => below,
+            false => projected(given, below)?,
+        };
+        let schema = self.schema_of_kept(&columns)?;
+        Ok(over(operator, vec![input], schema))
+    }
+
+    /// Groups by states of the language front, over columns that are found.
+    pub(super) fn general_parts(
+        &self,
+        keys: &Keys,
+        sets: Option<&[Vec<usize>]>,
+        calls: &Calls,
+        grouping: &Grouping,
+    ) -> Result<GeneralParts> {
+        let (mut exprs, mut given) = (Vec::new(), Vec::new());
+        let mut add = |value: Expr, kind: DataType| {
+            exprs.push(value);
+            given.push(kind);
             exprs.len() - 1
         };
         for (_, key) in keys {
-            add(exact(self.expr(key)?, &key.ty)?);
+            add(exact(self.expr(key)?, &key.ty)?, key.ty.arrow());
         }
         let mut specs = Vec::with_capacity(calls.len());
         let mut results = Vec::with_capacity(calls.len());
@@ -368,23 +402,23 @@ impl Lowering {
                     let mut value = value.clone();
                     let absent = keys.iter().enumerate().filter(|(at, _)| !set.contains(at));
                     absent.for_each(|(_, (_, key))| value.forget(key));
-                    places.push(add(exact(self.expr(&value)?, &value.ty)?));
+                    places.push(add(exact(self.expr(&value)?, &value.ty)?, value.ty.arrow()));
                 }
                 direct.push((places, None));
             }
             let mut arguments = Vec::with_capacity(call.arguments.len());
             for value in &call.arguments {
                 let typed = self.expr(value)?;
-                arguments.push(add(exact(typed, &value.ty)?));
+                arguments.push(add(exact(typed, &value.ty)?, value.ty.arrow()));
             }
             let filter = match &call.filter {
-                Some(filter) => Some(add(self.condition(filter)?)),
+                Some(filter) => Some(add(self.condition(filter)?, DataType::Boolean)),
                 None => None,
             };
             let mut order = Vec::with_capacity(call.order.len());
             for key in &call.order {
                 let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
-                order.push((add(value.expr), options(key)));
+                order.push((add(value.expr, value.kind), options(key)));
             }
             specs.push(Spec {
                 function: Arc::clone(&call.function),
@@ -402,14 +436,9 @@ impl Lowering {
                 returns: call.returns.clone(),
             });
         }
-        let input = match exprs.is_empty() {
-            true => below,
-            false => projected(exprs, below)?,
-        };
         let mut columns: Vec<Column> = keys.iter().map(|(column, _)| column.clone()).collect();
         columns.extend(results);
         columns.extend(grouping.iter().map(|(column, _)| column.clone()));
-        let schema = self.schema_of_kept(&columns)?;
         let all = || (0..keys.len()).collect();
         let operator = General {
             keys: keys.iter().map(|(_, key)| key.ty.clone()).collect(),
@@ -417,8 +446,15 @@ impl Lowering {
             calls: Arc::new(specs),
             grouping: grouping.iter().map(|(_, of)| of.clone()).collect(),
             around: self.around.clone(),
+            given,
+            results: columns.iter().map(|column| column.ty.arrow()).collect(),
+            requests: self.around.bulk.clone().unwrap_or_default(),
         };
-        Ok(over(operator, vec![input], schema))
+        Ok(GeneralParts {
+            given: exprs,
+            columns,
+            operator,
+        })
     }
 }
 

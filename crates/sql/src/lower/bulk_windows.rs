@@ -27,7 +27,7 @@ use freestone_frontend::types::Type;
 use super::aggregate::{Found, Native, quotient};
 use super::expression::{cast, exact};
 use super::operator::over;
-use super::operators::bulk_window::BulkWindow;
+use super::operators::fed::BulkWindow;
 use super::windows::key_as;
 use super::{Lowering, Typed, canonical, floats, own_name, place, projected, schema_of};
 use crate::error::{Error, Result};

@@ -552,6 +552,10 @@ pub(super) fn is_true(condition: &Bound) -> bool {
     *condition == Bound::bool(true)
 }
 
+pub(super) fn is_false(condition: &Bound) -> bool {
+    *condition == Bound::bool(false)
+}
+
 /// The terms of a condition.
 pub(super) fn terms(condition: Option<&Bound>) -> Vec<&Bound> {
     match condition {

@@ -12,7 +12,7 @@ use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::operator::{Key, over};
-use super::operators::rows::{Bounds, Counted, Cut, First, Most, share_of};
+use super::operators::rows::{Bounds, Cut, First, Most, share_of};
 use super::subquery::is_of_running;
 use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
@@ -328,12 +328,7 @@ impl Lowering {
         let kinds = columns.iter().map(|column| column.ty.arrow());
         let schema = schema_of(self.named(columns, kinds))?;
         if kind != SetKind::Union {
-            let operator = Counted {
-                intersect: kind == SetKind::Intersect,
-                all,
-                types: columns.iter().map(|column| column.ty.clone()).collect(),
-            };
-            return Ok(over(operator, sides, schema));
+            return Err(Error::internal("INTERSECT or EXCEPT that is no join"));
         }
         let sides = sides.into_iter().map(Arc::new).collect();
         let union = datafusion::logical_expr::Union {

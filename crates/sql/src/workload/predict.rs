@@ -211,6 +211,7 @@ fn name_of(node: &Node) -> &'static str {
         Node::Aggregate(..) => "aggregate",
         Node::Join(_) => "join",
         Node::Sort(..) => "sort",
+        Node::Fold(..) => "fold",
         Node::Window(..) => "window",
         Node::Feed(_) => "feed",
         Node::Limit(..) => "limit",

@@ -250,6 +250,10 @@ fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
             origins.resize(plan.types.len(), None);
             origins
         }
+        Node::Fold(input, _) => {
+            trace(input, found);
+            vec![None; plan.types.len()]
+        }
         Node::Feed(_) => vec![None; plan.types.len()],
         Node::Join(join) => {
             let build = trace(&join.build, found);

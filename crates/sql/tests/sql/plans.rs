@@ -225,6 +225,83 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
              HAVING count(*) > 3 ORDER BY 2 DESC NULLS LAST LIMIT 3",
             ["scan s [t, n, f]", ""],
         ),
+        // Common table expressions, of whose columns some are read.
+        (
+            "WITH c AS (SELECT g, t, sum(n) AS n, max(f) AS f FROM s GROUP BY g, t) \
+             SELECT a.g, b.t, a.n FROM c a JOIN c b ON a.g = b.g AND a.t < b.t",
+            ["scan s [g, t, n]", "shared plan 1"],
+        ),
+        (
+            "WITH c AS MATERIALIZED (SELECT v FROM o WHERE k > 3), d AS (SELECT v + 1 AS w FROM c) \
+             SELECT count(*), (SELECT count(*) FROM d), (SELECT max(w) FROM d) FROM c",
+            ["scan o [v] where k > 3", "shared plan 1"],
+        ),
+        // Set operations.
+        (
+            "SELECT g, t FROM s EXCEPT SELECT v, u FROM o",
+            ["scan s [g, t]", "scan o [v, u]"],
+        ),
+        (
+            "SELECT g, t FROM s INTERSECT SELECT k, u FROM o",
+            ["scan s [g, t]", "scan o [k, u]"],
+        ),
+        (
+            "SELECT g FROM s INTERSECT ALL SELECT k FROM o",
+            ["scan s [g]", "window 1 by 1 keys"],
+        ),
+        (
+            "SELECT g, n FROM s EXCEPT ALL SELECT k, v FROM o",
+            ["scan s [g, n]", "window 1 by 2 keys"],
+        ),
+        // Marks.
+        (
+            "SELECT count(*) FROM s WHERE EXISTS (SELECT FROM o WHERE o.k = s.k) \
+             OR EXISTS (SELECT FROM o WHERE o.v = s.g AND o.u < s.t)",
+            ["scan s [k, g, t]", "join ProbeMark on 1 keys"],
+        ),
+        (
+            "SELECT k, EXISTS (SELECT FROM o WHERE o.v < s.g) AS has FROM s WHERE k < 30",
+            ["join ProbeMark on 0 keys", ""],
+        ),
+        (
+            "SELECT k, g IN (SELECT o.k FROM o WHERE o.u = s.t) AS has FROM s",
+            ["join ProbeMark on 2 keys", "join ProbeMark on 1 keys"],
+        ),
+        (
+            "SELECT k, g <> ALL (SELECT o.k FROM o WHERE o.v > s.g) AS no FROM s WHERE k < 300",
+            ["join ProbeMark", "shared plan 1"],
+        ),
+        // The only row, as far as the rows say.
+        (
+            "SELECT k, (SELECT v FROM (SELECT DISTINCT v FROM o WHERE v < 1) q) FROM s WHERE k < 9",
+            ["join ProbeSingle on 0 keys", ""],
+        ),
+        // Aggregates that the language front has, and keys that it compares.
+        (
+            "SELECT g, stddev(f), var_pop(n), string_agg(t, ',' ORDER BY k), bool_or(k > 5) FROM s \
+             GROUP BY g",
+            ["fold [stddev, var_pop, string_agg, bool_or] by 1 keys", ""],
+        ),
+        (
+            "SELECT n / 3, count(*), sum(n / 7) FILTER (WHERE k > 5) FROM s GROUP BY n / 3",
+            ["fold [count, sum] by 1 keys", "scan s [k, n]"],
+        ),
+        (
+            "SELECT count(DISTINCT t), count(DISTINCT g), sum(DISTINCT n) FROM s",
+            ["fold [count, count, sum] by 0 keys", ""],
+        ),
+        (
+            "SELECT g, t, grouping(g, t), avg(f), count(DISTINCT k) FROM s GROUP BY ROLLUP (g, t)",
+            ["fold [avg, count] by 2 keys of 3 sets", ""],
+        ),
+        (
+            "SELECT DISTINCT n / 7, '{1}'::INTEGER[] FROM s",
+            ["fold [] by 2 keys", ""],
+        ),
+        (
+            "SELECT n / 7 FROM s UNION SELECT v / 7.0 FROM o",
+            ["fold [] by 1 keys", ""],
+        ),
     ] {
         let text = plan(&sql, query);
         assert!(
@@ -236,6 +313,39 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
         }
         both(&sql, query);
     }
+}
+
+/// Groups and common table expressions for which there is no memory are set aside.
+#[test]
+fn groups_of_all_aggregates_and_shared_rows_find_room_on_disk() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE wide (k INTEGER, g INTEGER, t TEXT); \
+         INSERT INTO wide SELECT v, v % 40000, repeat('x', 40) || v % 90000 \
+         FROM generate_series(1, 200000) AS g(v)",
+    );
+    let queries = [
+        "SELECT count(*), sum(n), max(s) FROM \
+         (SELECT g, count(DISTINCT t) AS n, stddev(k) AS s FROM wide GROUP BY g) q",
+        "SELECT count(*), sum(length(a)) FROM \
+         (SELECT t, string_agg(g::TEXT, ',' ORDER BY k) AS a FROM wide GROUP BY t) q",
+        "WITH c AS (SELECT t, k FROM wide WHERE k > 10) \
+         SELECT count(*), sum(a.k), max(b.t) FROM c a JOIN c b ON a.k = b.k + 1",
+        "SELECT count(*), sum(g), max(t) FROM (SELECT g, t FROM wide EXCEPT ALL \
+         SELECT g, t FROM wide WHERE k > 50) q",
+    ];
+    let whole = queries.map(|query| sql.rows(query));
+    sql.run("SET memory_limit = '24MB'");
+    for (query, whole) in queries.into_iter().zip(whole) {
+        assert_eq!(sql.rows_of_one_engine(query), whole, "{query}");
+    }
+    let explained = format!("EXPLAIN ANALYZE {}", queries[0]);
+    let text = sql.rows_of_one_engine(&explained).join("\n");
+    assert!(text.contains("bytes set aside"), "{text}");
+    // A state that alone is greater than the memory.
+    let refused = sql.error("SELECT length(string_agg(repeat(t, 20), ',')) FROM wide");
+    assert_eq!(refused.sqlstate, "53200", "{refused}");
+    sql.run("RESET memory_limit");
 }
 
 #[test]

@@ -284,7 +284,9 @@ pub(crate) fn expected(
             JoinKind::ProbeSemi if any => out.push(vec![number(row)]),
             JoinKind::ProbeAnti if !any => out.push(vec![number(row)]),
             JoinKind::ProbeMark => out.push(vec![number(row), Some(any.into())]),
-            JoinKind::ProbeOuter | JoinKind::Full if !any => out.push(vec![number(row), None]),
+            JoinKind::ProbeOuter | JoinKind::ProbeSingle | JoinKind::Full if !any => {
+                out.push(vec![number(row), None]);
+            }
             kind if kind.gives_pairs() => {
                 out.extend(
                     partners

@@ -39,6 +39,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::facts::{self, is_volatile};
+use super::{nodes, sets};
 use crate::functions::kernel::{Any, Bool, f2};
 use crate::functions::ordering::equality;
 use crate::functions::{resolve_operator, scalar};
@@ -51,7 +52,7 @@ use crate::types::Type;
 use push::Domain;
 
 /// A plan that gives the same rows, and has neither sub-queries in expressions nor dependent
-/// joins where they can be removed.
+/// joins where they can be removed, nor INTERSECT and EXCEPT.
 pub fn unnest(plan: Plan) -> Plan {
     // A level becomes a few, and plans are moved through each: frames are great.
     let levels = plan.levels().saturating_mul(32);
@@ -59,13 +60,15 @@ pub fn unnest(plan: Plan) -> Plan {
         let mut work = Unnesting::default();
         work.see(&plan);
         let plan = work.joined(plan);
-        work.independent(plan)
+        let mut plan = work.independent(plan);
+        nodes::each(&mut plan, &mut |node| sets::joined(node, &mut work));
+        plan
     })
 }
 
 /// Gives new numbers to columns and common table expressions.
 #[derive(Default)]
-struct Unnesting {
+pub(in crate::rewrite) struct Unnesting {
     columns: u32,
     ctes: u32,
     /// Columns of the sub-queries whose comparisons are being searched: no row has them where
@@ -108,7 +111,7 @@ impl Unnesting {
         }
     }
 
-    fn column(&mut self, name: &str, ty: Type) -> Column {
+    pub(in crate::rewrite) fn column(&mut self, name: &str, ty: Type) -> Column {
         self.columns += 1;
         Column {
             id: ColumnId(self.columns),
@@ -424,7 +427,7 @@ pub(in crate::rewrite) fn only(plan: Plan, columns: &[Column]) -> Plan {
 }
 
 /// Whether two values are equal, by the operator of their type.
-fn equal(left: Expr, right: Expr) -> Expr {
+pub(in crate::rewrite) fn equal(left: Expr, right: Expr) -> Expr {
     let types = [left.ty.clone(), right.ty.clone()];
     let function = match resolve_operator("=", &types) {
         Ok(found) if found.parameters == types => found.function,
@@ -440,7 +443,7 @@ fn equal(left: Expr, right: Expr) -> Expr {
 }
 
 /// Whether two values are equal or both NULL; never NULL itself.
-fn not_distinct(left: Expr, right: Expr) -> Expr {
+pub(in crate::rewrite) fn not_distinct(left: Expr, right: Expr) -> Expr {
     let both = Expr::and([left.clone().is_null(), right.clone().is_null()]);
     Expr::or([both, or_else(equal(left, right), false)])
 }

@@ -764,7 +764,7 @@ impl Unnesting {
     }
 
     /// The call of a function that numbers rows.
-    fn numbering(
+    pub(in crate::rewrite) fn numbering(
         &mut self,
         name: &str,
         partition: &[Expr],

@@ -19,7 +19,8 @@ use super::join::joins;
 use super::sets::Sets;
 use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::{
-    Cluster, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster, partial,
+    Cluster, Converted, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster,
+    partial,
 };
 use crate::error::Result;
 
@@ -63,12 +64,12 @@ impl Bulk<'_> {
         input: &Plan,
         keys: &[(Column, Bound)],
         calls: &[(Column, AggregateCall)],
-        sets: Option<Sets<'_>>,
+        sets: Option<&[Vec<usize>]>,
+        marks: &[(Column, Vec<usize>)],
     ) -> Result<Option<Part>> {
         if keys.is_empty() && is_known(input, calls) {
             return Ok(None);
         }
-        let written = keys.len();
         let below = match joins(input) {
             true => {
                 let gathered = self.gathered(input)?;
@@ -79,6 +80,16 @@ impl Bulk<'_> {
         let Some(below) = below else {
             return Ok(None);
         };
+        if !self.is_native(&below, keys, calls, sets)? || sets.is_none() && !marks.is_empty() {
+            let part = match below {
+                Below::Cluster(cluster, found) => self.of_cluster(cluster, &found),
+                Below::Part(part) => Some(*part),
+            };
+            return match part {
+                Some(part) => self.folded(plan, part, keys, calls, sets, marks),
+                None => Ok(None),
+            };
+        }
         let mut after = Vec::new();
         let Some(mut keys) = self.keys(keys, &mut after)? else {
             return Ok(None);
@@ -102,14 +113,121 @@ impl Bulk<'_> {
         }
         let part = match sets {
             None => self.grouped(below, keys, asked),
-            // A key that is in a set twice would be NULL in one of two places.
-            Some(_) if keys.len() < written => None,
-            Some(sets) => self.of_sets(below, keys, asked, sets),
+            Some(sets) => {
+                let grouping = marks;
+                self.of_sets(below, keys, asked, Sets { sets, grouping })
+            }
         };
         match part {
             Some(part) => self.after(part, after),
             None => Ok(None),
         }
+    }
+
+    /// Whether the bulk engine has all calls and compares all keys itself.
+    fn is_native(
+        &self,
+        below: &Below,
+        keys: &[(Column, Bound)],
+        calls: &[(Column, AggregateCall)],
+        sets: Option<&[Vec<usize>]>,
+    ) -> Result<bool> {
+        let scope = self.scope(match below {
+            Below::Cluster(_, found) => found,
+            Below::Part(part) => &part.found,
+        });
+        let mut known: Vec<Expr> = Vec::with_capacity(keys.len());
+        for (_, value) in keys.iter().filter(|(_, value)| numbered(value).is_none()) {
+            let typed = self.lowering.expr(value)?;
+            let is_same = canonical::kind(&value.ty, &typed.kind).is_none();
+            let key = canonical::key(typed, &value.ty);
+            // A key that is in a set twice would be NULL in one of two places.
+            let is_twice = sets.is_some() && known.contains(&key.expr);
+            let is_compared = is_same || canonical::is_value(&value.ty);
+            if is_twice || !is_compared || Kind::of(&key.kind) == Kind::Other {
+                return Ok(false);
+            }
+            known.push(key.expr);
+        }
+        let (mut plain, mut once) = (true, Vec::new());
+        for (_, call) in calls
+            .iter()
+            .filter(|(column, _)| self.lowering.is_used(column.id))
+        {
+            let natives = match self.lowering.native_call(call)? {
+                None => return Ok(false),
+                Some(Native::One(one) | Native::Float(one)) => vec![one],
+                Some(Native::Mean(sum, _, count)) => vec![*sum, *count],
+            };
+            let filter = match &call.filter {
+                Some(filter) => Some(self.lowering.condition(filter)?),
+                None => None,
+            };
+            for Call {
+                function,
+                argument,
+                distinct,
+                kind,
+            } in natives
+            {
+                let name = function.name();
+                if aggregated(&scope, name, &argument, filter.as_ref(), &kind).is_none() {
+                    return Ok(false);
+                }
+                plain &= adds_up(name) && (sets.is_some() || filter.is_none());
+                if distinct && !once.contains(&argument) {
+                    once.push(argument);
+                }
+            }
+        }
+        let of_kind = |value: &Expr| scope.kind_of(value).map(|kind| Kind::of(&kind));
+        Ok(match (once.as_slice(), sets) {
+            ([], None) => true,
+            ([], Some(_)) => plain,
+            ([value], None) => plain && of_kind(value).is_some_and(|kind| kind != Kind::Other),
+            _ => false,
+        })
+    }
+
+    /// Groups by states of the language front.
+    fn folded(
+        &self,
+        plan: &Plan,
+        part: Part,
+        keys: &[(Column, Bound)],
+        calls: &[(Column, AggregateCall)],
+        sets: Option<&[Vec<usize>]>,
+        marks: &[(Column, Vec<usize>)],
+    ) -> Result<Option<Part>> {
+        let parts = self.lowering.general_parts(keys, sets, calls, marks)?;
+        let scope = self.scope(&part.found);
+        let values = parts.given.iter().map(|value| scope.expr(value));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        self.spend(plan);
+        let rows = part.rows.plan.estimate;
+        let mut distinct: Vec<f64> = values[..keys.len()]
+            .iter()
+            .map(|key| part.rows.distinct_of(key))
+            .collect();
+        let groups: f64 = distinct.iter().product();
+        let groups = groups.clamp(1.0, rows.max(1.0)) * sets.map_or(1.0, |sets| sets.len() as f64);
+        let input = chosen(part.rows, values, parts.operator.given.clone());
+        let plan = parts.operator.over(input.plan, groups);
+        distinct.resize(plan.types.len(), groups);
+        let mut found = Found::new();
+        for (at, (column, kind)) in parts.columns.iter().zip(&plan.types).enumerate() {
+            let name = self.find(column, kind);
+            let field = field(&name, kind.clone());
+            found.insert(name, (at, field));
+        }
+        let rows = Converted {
+            plan,
+            distinct,
+            sampled: None,
+        };
+        Ok(Some(Part { rows, found }))
     }
 
     /// Keys as the bulk engine compares them, each once, and which of them stand for others.
@@ -272,7 +390,7 @@ impl Bulk<'_> {
         let kind = scope.kind_of(&value)?;
         let first = of_keys.len();
         let fits = |asked: &Asked| {
-            let adds_up = ["count", "sum", "min", "max"].contains(&asked.function.as_str());
+            let adds_up = adds_up(&asked.function);
             asked.filter.is_none() && adds_up && (!asked.distinct || asked.argument == value)
         };
         if Kind::of(&kind) == Kind::Other || !asked.iter().all(fits) {
@@ -366,13 +484,26 @@ impl Bulk<'_> {
         let Some(part) = self.part(input)? else {
             return Ok(None);
         };
-        let part = self.once(part, &columns)?;
-        self.spend(plan);
-        Ok(part)
+        self.once(plan, part, &columns)
     }
 
-    /// Equal rows once.
-    pub(super) fn once(&self, part: Part, columns: &[Column]) -> Result<Option<Part>> {
+    /// Equal rows of a node once.
+    pub(super) fn once(&self, plan: &Plan, part: Part, columns: &[Column]) -> Result<Option<Part>> {
+        let compared = |column: &Column| -> Result<bool> {
+            let typed = self.lowering.column(column.id)?;
+            let is_same = canonical::kind(&column.ty, &typed.kind).is_none();
+            Ok(is_same && Kind::of(&typed.kind) != Kind::Other)
+        };
+        for column in columns {
+            if !compared(column)? {
+                let keys: Vec<_> = columns
+                    .iter()
+                    .map(|column| (column.clone(), column.reference()))
+                    .collect();
+                return self.folded(plan, part, &keys, &[], None, &[]);
+            }
+        }
+        self.spend(plan);
         let mut keys: Vec<Key> = Vec::with_capacity(columns.len());
         for column in columns {
             let typed = self.lowering.column(column.id)?;
@@ -394,6 +525,11 @@ impl Bulk<'_> {
             false => Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new())),
         }
     }
+}
+
+/// Whether results of an aggregate's parts can be added up.
+fn adds_up(function: &str) -> bool {
+    ["count", "sum", "min", "max"].contains(&function)
 }
 
 /// The integer by which values of a field of dates are grouped that are not decimals of one scale,

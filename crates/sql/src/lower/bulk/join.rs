@@ -5,12 +5,14 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 use freestone_exec::JoinKind as Kind;
-use freestone_exec::expression::Expression;
-use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
+use freestone_exec::expression::{Constant, Expression};
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
 
 use super::super::expression::balanced;
-use super::super::join::{compared, depends, ids, is_one_row, is_true, terms};
-use super::{Bulk, Part, field, renamed};
+use super::super::join::{compared, depends, ids, is_false, is_one_row, is_true, terms};
+use super::super::own_name;
+use super::shared::Shared;
+use super::{Added, Bulk, Part, field, renamed};
 use crate::engine::{Cluster, Found, PAIRS, RELATIONS, joined, key_kind, ordered};
 use crate::error::Result;
 
@@ -20,6 +22,28 @@ struct On {
     /// Keys of the left and the right side, and whether NULL is no key.
     keys: Vec<(Expr, Expr, bool)>,
     rest: Vec<Expr>,
+}
+
+impl On {
+    /// Whether NULLs are equal in the keys; they are in all of them or in none.
+    fn nulls_are_equal(&mut self) -> bool {
+        let null_equal = self.keys.iter().any(|(.., strict)| !strict);
+        if null_equal {
+            let strict = self.keys.iter().filter(|(.., strict)| *strict);
+            let strict = strict.map(|(a, ..)| a.clone().is_not_null());
+            self.rest.extend(strict);
+        }
+        null_equal
+    }
+}
+
+impl Part {
+    /// Names the mark that a join has added.
+    fn add_mark(&mut self, name: String) {
+        let field = field(&name, DataType::Boolean);
+        self.found.insert(name, (self.rows.distinct.len(), field));
+        self.rows.distinct.push(2.0);
+    }
 }
 
 /// Whether the sides of a join may be exchanged with those of others around it.
@@ -202,10 +226,9 @@ impl Bulk<'_> {
             | JoinKind::Full
             | JoinKind::Semi
             | JoinKind::Anti
+            | JoinKind::Single
             | JoinKind::Mark(_) => kind,
-            JoinKind::Inner | JoinKind::Single | JoinKind::AsOf | JoinKind::AsOfLeft => {
-                return Ok(None);
-            }
+            JoinKind::Inner | JoinKind::AsOf | JoinKind::AsOfLeft => return Ok(None),
         };
         let Some([from, to]) = self.sides(left, right)? else {
             return Ok(None);
@@ -213,16 +236,10 @@ impl Bulk<'_> {
         let mut on = self.on(left, right, condition)?;
         // Of marks those of `x IN (…)` with a single key.
         let is_in = matches!(on.keys.as_slice(), [(.., true)]) && on.rest.is_empty();
-        if matches!(kind, JoinKind::Mark(_)) && !is_in {
-            return Ok(None);
+        if let Some(mark) = kind.mark().filter(|_| !is_in) {
+            return self.marked(plan, &mark, [from, to], condition);
         }
-        // NULLs are equal in all keys or in none.
-        let null_equal = on.keys.iter().any(|(.., strict)| !strict);
-        if null_equal {
-            let strict = on.keys.iter().filter(|(.., strict)| *strict);
-            on.rest
-                .extend(strict.map(|(a, ..)| a.clone().is_not_null()));
-        }
+        let null_equal = on.nulls_are_equal();
         self.spend(plan);
         let [from, to] = [from, to].map(|side| self.narrowed_for(side, &on));
         let smaller = from.rows.plan.estimate < to.rows.plan.estimate;
@@ -236,18 +253,101 @@ impl Bulk<'_> {
             JoinKind::Semi => (Kind::ProbeSemi, false),
             JoinKind::Anti if smaller => (Kind::BuildAnti, true),
             JoinKind::Mark(_) => (Kind::ProbeMarkIn, false),
+            JoinKind::Single => (Kind::ProbeSingle, false),
             _ => (Kind::ProbeAnti, false),
         };
         let Some(mut part) = self.pairs(own, build_left, [from, to], on, null_equal) else {
             return Ok(None);
         };
         if let Some(mark) = kind.mark() {
-            let name = self.find(&mark, &DataType::Boolean);
-            let field = field(&name, DataType::Boolean);
-            part.found.insert(name, (part.rows.distinct.len(), field));
-            part.rows.distinct.push(2.0);
+            part.add_mark(self.find(&mark, &DataType::Boolean));
         }
         Ok(Some(part))
+    }
+
+    /// The rows of a left side, each marked: TRUE if the condition is TRUE for a row of the right
+    /// side, NULL if it is NULL for one, and FALSE if not.
+    ///
+    /// A condition of which a part may be NULL is looked for twice: where all of it is TRUE, and
+    /// where no part of it is FALSE.
+    fn marked(
+        &self,
+        plan: &Plan,
+        mark: &Column,
+        [from, to]: [Part; 2],
+        condition: Option<&Bound>,
+    ) -> Result<Option<Part>> {
+        let Plan::Join { left, right, .. } = plan else {
+            return Ok(None);
+        };
+        let (mut certain, mut open) = (Vec::new(), Vec::new());
+        for term in terms(condition) {
+            match &term.kind {
+                ExprKind::Coalesce(values) if matches!(values.as_slice(), [_, no] if is_false(no)) =>
+                {
+                    certain.extend(terms(values.first()).into_iter().cloned());
+                }
+                _ => open.push(term.clone()),
+            }
+        }
+        let whole = Bound::and(certain.iter().chain(&open).cloned());
+        let joined = |from: Part, to: Part, condition: &Bound| -> Result<Option<Part>> {
+            let mut on = self.on(left, right, Some(condition))?;
+            let null_equal = on.nulls_are_equal();
+            let [from, to] = [from, to].map(|side| self.narrowed_for(side, &on));
+            Ok(self.pairs(Kind::ProbeMark, false, [from, to], on, null_equal))
+        };
+        let name = format!("{}?", own_name(mark));
+        let is_open = !open.is_empty();
+        let found = if is_open {
+            let to = Shared::of(to);
+            let Some(mut part) = joined(from, to.read(), &whole)? else {
+                return Ok(None);
+            };
+            part.add_mark(name.clone());
+            // The columns of the condition and the first mark are kept.
+            let not_false = open.into_iter().map(|term| {
+                let is_null = term.clone().is_null();
+                Bound::or([term, is_null])
+            });
+            let maybe = Bound::and(certain.into_iter().chain(not_false));
+            self.name(&name, mark.id);
+            joined(part, to.read(), &maybe)?
+        } else {
+            joined(from, to, &whole)?
+        };
+        let Some(mut part) = found else {
+            return Ok(None);
+        };
+        self.spend(plan);
+        if !is_open {
+            part.add_mark(self.find(mark, &DataType::Boolean));
+            return Ok(Some(part));
+        }
+        let maybe = part.rows.plan.types.len() - 1;
+        let Some((is_true, _)) = part.found.remove(&name) else {
+            return Ok(None);
+        };
+        let mut add = Added::over(self, &part);
+        let value = Expression::Case(
+            vec![
+                (
+                    Expression::Column(is_true),
+                    Expression::Constant(Constant::Bool(true)),
+                ),
+                (
+                    Expression::Column(maybe),
+                    Expression::Null(DataType::Boolean),
+                ),
+            ],
+            Some(Box::new(Expression::Constant(Constant::Bool(false)))),
+        );
+        add.push(
+            self.find(mark, &DataType::Boolean),
+            value,
+            DataType::Boolean,
+        );
+        Ok(Some(add.part(part.rows)))
     }
 
     /// Both sides of a join.
@@ -294,7 +394,9 @@ impl Bulk<'_> {
             });
         }
         let estimates = [from.rows.plan.estimate, to.rows.plan.estimate];
-        if keys.is_empty() && estimates[0] * estimates[1] > PAIRS {
+        // A first partner is enough where nothing else is asked of it.
+        let all = kind.gives_pairs() || !on.rest.is_empty();
+        if keys.is_empty() && all && estimates[0] * estimates[1] > PAIRS {
             return None;
         }
         let rows = match kind {

@@ -25,6 +25,7 @@
 //! | `rows` | orders, limits, unions |
 //! | `window` | functions over windows |
 //! | `common` | expressions that several others have in common |
+//! | `shared` | common table expressions |
 
 mod aggregate;
 mod common;
@@ -32,6 +33,7 @@ mod join;
 mod rows;
 mod scan;
 mod sets;
+mod shared;
 mod window;
 
 use std::cell::RefCell;
@@ -43,7 +45,7 @@ use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
 use freestone_exec::Node;
 use freestone_exec::expression::Expression;
-use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
 
 use super::expression::exact;
 use super::join::depends;
@@ -52,7 +54,7 @@ use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, pr
 use crate::error::Result;
 use crate::interrupt::Requests;
 
-use self::sets::Sets;
+use self::shared::Turned;
 
 /// The work of turning a plan.
 struct Bulk<'a> {
@@ -64,6 +66,8 @@ struct Bulk<'a> {
     named: RefCell<HashMap<String, Vec<ColumnId>>>,
     /// Whether estimates decide anything, as they do for joins.
     weighs: bool,
+    /// Common table expressions that have been turned.
+    ctes: RefCell<HashMap<CteId, Turned>>,
 }
 
 /// A plan of the bulk engine and its columns.
@@ -90,6 +94,7 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
         reads: RefCell::new(lowering.reads.borrow().clone()),
         named: RefCell::default(),
         weighs: has_join(plan),
+        ctes: RefCell::default(),
     };
     let Some(part) = bulk.part(plan)? else {
         return Ok(None);
@@ -131,11 +136,12 @@ fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -
 fn is_worthwhile(plan: &Plan, is_limited: bool) -> bool {
     match plan {
         Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } => true,
-        Plan::Distinct { .. } => true,
+        Plan::Distinct { .. } | Plan::With { .. } => true,
         Plan::Sort { input, .. } => is_worthwhile(input, false) || !is_limited && is_scan(input),
         Plan::Project { input, .. } => is_worthwhile(input, is_limited),
         Plan::Filter { input, .. } | Plan::Barrier { input } => is_worthwhile(input, false),
         Plan::Limit { input, .. } => is_worthwhile(input, true),
+        Plan::Set { all: false, .. } => true,
         Plan::Set { inputs, .. } => inputs.iter().any(|input| is_worthwhile(input, false)),
         _ => false,
     }
@@ -200,20 +206,15 @@ impl Bulk<'_> {
                 sets,
                 calls,
                 grouping,
-            } => {
-                let sets = sets.as_deref();
-                let sets = sets.map(|sets| Sets { sets, grouping });
-                match sets.is_none() && !grouping.is_empty() {
-                    true => Ok(None),
-                    false => self.aggregate(plan, input, keys, calls, sets),
-                }
-            }
+            } => self.aggregate(plan, input, keys, calls, sets.as_deref(), grouping),
             Plan::Window { input, calls } => self.window(plan, input, calls),
             Plan::Distinct { input, on: None } => self.distinct(plan, input),
             Plan::Sort { input, keys } => self.sort(plan, input, keys, (0, None)),
             Plan::Limit { .. } => self.limit(plan),
             Plan::Set { .. } => self.union(plan),
             Plan::Barrier { input } => self.part(input),
+            Plan::With { ctes, body } => self.with(plan, ctes, body),
+            Plan::CteScan { id, columns, .. } => self.cte(plan, *id, columns),
             _ => Ok(None),
         }
     }
@@ -318,6 +319,11 @@ impl Bulk<'_> {
             expr.reads().into_iter().for_each(&mut spend);
         }
         match plan {
+            Plan::CteScan { columns, .. } => columns.iter().for_each(|(_, of)| spend(*of)),
+            Plan::With { ctes, .. } => {
+                let columns = ctes.iter().flat_map(|cte| cte.body.columns());
+                columns.for_each(|column| spend(column.id));
+            }
             Plan::Set { inputs, .. } => {
                 let columns = inputs.iter().flat_map(Plan::columns);
                 columns.for_each(|column| spend(column.id));

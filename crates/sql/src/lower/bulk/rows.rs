@@ -140,7 +140,6 @@ impl Bulk<'_> {
             }
             sides.push(chosen(part.rows, expressions, types.clone()));
         }
-        self.spend(plan);
         let mut part = Part {
             rows: united(sides, types.clone()),
             found: Default::default(),
@@ -151,8 +150,11 @@ impl Bulk<'_> {
             part.found.insert(name, (at, field));
         }
         match all {
-            true => Ok(Some(part)),
-            false => self.once(part, columns),
+            true => {
+                self.spend(plan);
+                Ok(Some(part))
+            }
+            false => self.once(plan, part, columns),
         }
     }
 }

@@ -1,34 +1,42 @@
 //! Any aggregate: by states of the language front.
 //!
 //! Rows of a batch are brought into the order of their groups, so that each group's rows are a
-//! slice. Calls that need an order or different values keep their rows until the end.
+//! slice. Calls that need an order or different values keep their rows until the end. The bulk
+//! engine parts rows by their groups, and gives groups that find no memory later (`exec::fold`).
 //!
 //! With grouping sets every row comes once for each set.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, UInt32Array, cast::AsArray,
-    new_null_array,
+    Array, ArrayRef, BooleanArray, Int32Array, UInt32Array, cast::AsArray, new_null_array,
 };
 use datafusion::arrow::compute::{SortOptions, concat, take};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::row::{RowConverter, SortField};
-use datafusion::error::Result as DfResult;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::MemoryReservation;
-use freestone_frontend::functions::aggregates::{Aggregate, Direction, State};
+use datafusion::error::DataFusionError;
+use freestone_exec as exec;
+use freestone_exec::vector::{Batch, Vector};
+use freestone_exec::{Folded, Folder, Folding, Node, Plan};
+use freestone_frontend::functions::aggregates::{Aggregate, Direction, Kind, State};
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::interrupt;
 use freestone_frontend::types::Type;
-use futures::StreamExt;
 
 use super::super::Surroundings;
 use super::super::canonical::{Encoder, Row};
-use super::super::operator::{Batches, Operator, Run, later};
 use crate::error::{Error, Result};
+use crate::interrupt::Requests;
 use crate::values::buffers::Counted;
 use crate::values::with_kind;
+
+/// Results that are given at once.
+const RESULTS: usize = 8192;
+/// In the place of a group, that a row has none.
+const NO_GROUP: u32 = u32::MAX;
 
 /// A call, with the places of what it reads.
 #[derive(Debug)]
@@ -53,6 +61,11 @@ impl Spec {
         self.distinct || !self.order.is_empty() && self.function.follows_order()
     }
 
+    /// Whether a state takes more memory with every row.
+    fn grows(&self) -> bool {
+        self.keeps() || self.function.follows_order() || self.function.kind != Kind::Plain
+    }
+
     fn call<'a>(&'a self, rows: usize, around: &'a Surroundings) -> Call<'a> {
         Call {
             rows,
@@ -74,7 +87,7 @@ impl Spec {
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in super::super) struct General {
     /// Types of the keys, which are the first columns.
     pub(in super::super) keys: Vec<Type>,
@@ -84,59 +97,78 @@ pub(in super::super) struct General {
     /// GROUPING: the keys that each tells of.
     pub(in super::super) grouping: Vec<Vec<usize>>,
     pub(in super::super) around: Surroundings,
+    /// Types of the columns that it is given, and of those of its result.
+    pub(in super::super) given: Vec<DataType>,
+    pub(in super::super) results: Vec<DataType>,
+    pub(in super::super) requests: Arc<Requests>,
 }
 
-impl Operator for General {
-    fn name(&self) -> &'static str {
-        "GeneralAggregate"
-    }
-
-    fn describe(&self) -> String {
+impl fmt::Debug for General {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = self.calls.iter().map(|call| &*call.function.name);
         let calls = calls.collect::<Vec<_>>().join(", ");
-        match self.sets.len() {
-            1 => format!("keys={}, calls=[{calls}]", self.keys.len()),
-            sets => format!("keys={}, sets={sets}, calls=[{calls}]", self.keys.len()),
-        }
+        write!(f, "[{calls}] by {} keys", self.keys.len())
+    }
+}
+
+impl General {
+    /// The node of the bulk engine over rows that have the columns.
+    pub(in super::super) fn over(self, input: Plan, estimate: f64) -> Plan {
+        let unordered = |spec: &Spec| spec.order.is_empty() && spec.function.follows_order();
+        let types = self.results.clone();
+        let folding = Folding {
+            sets: self.sets.len(),
+            ordered: self.calls.iter().any(unordered),
+            keeps: self.calls.iter().any(Spec::grows),
+            folder: Arc::new(self),
+        };
+        Plan::new(Node::Fold(Box::new(input), folding), types, estimate)
     }
 
-    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        let node = self.clone();
-        let memory = run.memory();
-        Ok(later(async move {
-            let mut sets: Vec<Groups> = node
-                .sets
-                .iter()
-                .enumerate()
-                .map(|(number, set)| Groups::new(&node, number, set))
-                .collect();
-            if let Some(mut input) = inputs.into_iter().next() {
-                while let Some(batch) = input.next().await {
-                    let batch = batch?;
-                    for set in &mut sets {
-                        set.add(&node, &batch, &memory)?;
-                    }
-                    tokio::task::yield_now().await;
-                }
-            }
-            let most = run.context.session_config().batch_size().max(1);
-            let mut parts = Vec::new();
-            for mut set in sets {
-                set.finish_keys(&node)?;
-                let groups = set.groups.len();
-                let set = Arc::new(parking_lot::Mutex::new(set));
-                for first in (0..groups).step_by(most) {
-                    parts.push((Arc::clone(&set), first..groups.min(first + most)));
-                }
-            }
-            Ok(parts.into_iter().map(move |(set, range)| {
-                // The memory is given back after the last part.
-                let _counted = &memory;
-                let (columns, rows) = set.lock().results(&node, range)?;
-                run.batch(columns, rows)
-            }))
+    /// The columns of some rows.
+    fn arrays(&self, rows: &Batch) -> exec::Result<Vec<ArrayRef>> {
+        let columns = rows.columns.iter().zip(&self.given);
+        columns
+            .map(|(column, kind)| column.to_arrow(kind))
+            .collect()
+    }
+}
+
+impl Folder for General {
+    fn begin(&self, set: usize) -> exec::Result<Box<dyn Folded>> {
+        let keys = self.sets[set].iter().map(|at| self.keys[*at].clone());
+        Ok(Box::new(Groups {
+            encoder: Encoder::new(keys.collect()),
+            keys: vec![Vec::new(); self.sets[set].len()],
+            set: self.sets[set].clone(),
+            node: self.clone(),
+            number: set,
+            known: HashMap::new(),
+            groups: Vec::new(),
+            counted: Counted::default(),
+            bytes: 0,
         }))
     }
+
+    fn hashes(&self, set: usize, rows: &Batch) -> exec::Result<Option<Vec<u64>>> {
+        let set = &self.sets[set];
+        if set.is_empty() {
+            return Ok(None);
+        }
+        let all = self.arrays(rows)?;
+        let columns: Vec<ArrayRef> = set.iter().map(|at| Arc::clone(&all[*at])).collect();
+        let types = set.iter().map(|at| self.keys[*at].clone());
+        let encoded = Encoder::new(types.collect()).rows(&columns);
+        let encoded = encoded.map_err(foreign)?;
+        let hash = BuildHasherDefault::<DefaultHasher>::default();
+        let hashes = encoded.iter().map(|row| hash.hash_one(row.as_ref()));
+        Ok(Some(hashes.collect()))
+    }
+}
+
+/// An error as one of the bulk engine.
+fn foreign(error: Error) -> exec::Error {
+    exec::Error::Other(Arc::new(DataFusionError::from(error)))
 }
 
 /// What is known for one call in one group.
@@ -148,12 +180,11 @@ enum Known {
 
 struct Group {
     calls: Vec<Known>,
-    /// Bytes of its states when they were last looked at.
-    held: usize,
 }
 
-/// The groups of one grouping set.
+/// Groups of one grouping set.
 struct Groups {
+    node: General,
     /// The number of the set.
     number: usize,
     set: Vec<usize>,
@@ -164,67 +195,88 @@ struct Groups {
     keys: Vec<Vec<ArrayRef>>,
     /// Buffers of values that are kept.
     counted: Counted,
+    bytes: usize,
+}
+
+impl Folded for Groups {
+    fn add(&mut self, rows: &Batch, begin: bool) -> exec::Result<Vec<u32>> {
+        let columns = self.node.arrays(rows)?;
+        let requests = Arc::clone(&self.node.requests);
+        let added = requests.watched(|| self.add_rows(&columns, rows.rows, begin));
+        added.map_err(foreign)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn finish(mut self: Box<Self>) -> exec::Result<Vec<Batch>> {
+        let requests = Arc::clone(&self.node.requests);
+        let batches = requests.watched(|| {
+            self.finish_keys()?;
+            let mut batches = Vec::new();
+            let groups = self.groups.len();
+            for first in (0..groups).step_by(RESULTS) {
+                batches.push(self.results(first..groups.min(first + RESULTS))?);
+            }
+            Ok(batches)
+        });
+        let batches = batches.map_err(foreign)?.into_iter();
+        let batches = batches.map(|(columns, rows)| {
+            let columns = columns.iter().map(Vector::from_arrow);
+            Ok(Batch {
+                columns: columns.collect::<exec::Result<_>>()?,
+                rows,
+            })
+        });
+        batches.collect()
+    }
 }
 
 impl Groups {
-    fn new(node: &General, number: usize, set: &[usize]) -> Self {
-        Self {
-            number,
-            set: set.to_vec(),
-            encoder: Encoder::new(set.iter().map(|at| node.keys[*at].clone()).collect()),
-            known: HashMap::new(),
-            groups: Vec::new(),
-            keys: vec![Vec::new(); set.len()],
-            counted: Counted::default(),
-        }
-    }
-
-    /// Adds the rows of a batch.
-    fn add(
-        &mut self,
-        node: &General,
-        batch: &RecordBatch,
-        memory: &MemoryReservation,
-    ) -> Result<()> {
-        let rows = batch.num_rows();
+    /// Adds rows; returns those of groups that are not known, if none may begin.
+    fn add_rows(&mut self, columns: &[ArrayRef], rows: usize, begin: bool) -> Result<Vec<u32>> {
         if rows == 0 {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let node = self.node.clone();
         let before = self.groups.len();
-        let (of, firsts) = self.groups_of(batch)?;
+        let (of, firsts) = self.groups_of(columns, rows, begin)?;
         for first in &firsts {
-            let group = self.group(node, Some((batch, *first)))?;
+            let group = self.group(Some((columns, *first)))?;
             self.groups.push(group);
         }
         let mut bytes = 0;
         if !firsts.is_empty() {
             let firsts = UInt32Array::from(firsts);
             for (at, parts) in self.set.iter().zip(&mut self.keys) {
-                let part = take(batch.column(*at), &firsts, None)?;
+                let part = take(&columns[*at], &firsts, None)?;
                 bytes += self.counted.array(&part);
                 parts.push(part);
             }
         }
         bytes += (self.groups.len() - before) * (160 + 96 * node.calls.len());
         // Places of rows by group, in their order within each.
-        let mut order: Vec<u32> = (0..rows as u32).collect();
+        let every = 0..rows as u32;
+        let (mut order, left): (Vec<u32>, Vec<u32>) =
+            every.partition(|at| of[*at as usize] != NO_GROUP);
         order.sort_by_key(|at| of[*at as usize]);
         let mut freed = 0;
         for (number, spec) in node.calls.iter().enumerate() {
-            let kept = kept(spec, batch, &order)?;
+            let kept = kept(spec, columns, &order)?;
             if kept.is_empty() {
                 continue;
             }
             let places = UInt32Array::from(kept.clone());
-            let columns = spec.arguments.iter();
-            let mut columns: Vec<usize> = columns.copied().collect();
+            let read = spec.arguments.iter();
+            let mut read: Vec<usize> = read.copied().collect();
             let keeps = spec.keeps();
             if keeps {
-                columns.extend(spec.order.iter().map(|(at, _)| *at));
+                read.extend(spec.order.iter().map(|(at, _)| *at));
             }
-            let mut values = Vec::with_capacity(columns.len());
-            for at in columns {
-                let value = take(batch.column(at), &places, None)?;
+            let mut values = Vec::with_capacity(read.len());
+            for at in read {
+                let value = take(&columns[at], &places, None)?;
                 bytes += if keeps { self.counted.array(&value) } else { 0 };
                 values.push(value);
             }
@@ -246,21 +298,23 @@ impl Groups {
                         let now = state.size();
                         bytes += now.saturating_sub(held);
                         freed += held.saturating_sub(now);
-                        group.held = (group.held + now).saturating_sub(held);
                     }
                     Known::Rows(_, rows) => rows.push(slices),
                 }
                 start = end;
             }
         }
-        memory.try_grow(bytes).map_err(Error::from)?;
-        memory.shrink(freed.min(memory.size()));
-        Ok(())
+        self.bytes = (self.bytes + bytes).saturating_sub(freed);
+        Ok(left)
     }
 
-    /// The group of each row, and the first row of each new one.
-    fn groups_of(&mut self, batch: &RecordBatch) -> Result<(Vec<u32>, Vec<u32>)> {
-        let rows = batch.num_rows();
+    /// The group of each row, and the first row of each new one; no group where none may begin.
+    fn groups_of(
+        &mut self,
+        columns: &[ArrayRef],
+        rows: usize,
+        begin: bool,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
         if self.set.is_empty() {
             let firsts = match self.groups.is_empty() {
                 true => vec![0],
@@ -268,40 +322,41 @@ impl Groups {
             };
             return Ok((vec![0; rows], firsts));
         }
-        let columns: Vec<ArrayRef> = self
+        let keys: Vec<ArrayRef> = self
             .set
             .iter()
-            .map(|at| Arc::clone(batch.column(*at)))
+            .map(|at| Arc::clone(&columns[*at]))
             .collect();
-        let encoded = self.encoder.rows(&columns)?;
+        let encoded = self.encoder.rows(&keys)?;
         let mut firsts = Vec::new();
         let mut of = Vec::with_capacity(rows);
         for at in 0..rows {
             let next = self.known.len() as u32;
-            let group = *self
-                .known
-                .entry(encoded.row(at).owned())
-                .or_insert_with(|| {
+            let row = encoded.row(at).owned();
+            let group = match begin {
+                true => *self.known.entry(row).or_insert_with(|| {
                     firsts.push(at as u32);
                     next
-                });
+                }),
+                false => self.known.get(&row).copied().unwrap_or(NO_GROUP),
+            };
             of.push(group);
         }
         Ok((of, firsts))
     }
 
     /// A new group; `first` is its first row, if it has one.
-    fn group(&self, node: &General, first: Option<(&RecordBatch, u32)>) -> Result<Group> {
+    fn group(&mut self, first: Option<(&[ArrayRef], u32)>) -> Result<Group> {
+        let node = &self.node;
         let mut calls = Vec::with_capacity(node.calls.len());
-        let mut held = 0;
         for spec in node.calls.iter() {
             let mut direct = Vec::with_capacity(spec.direct.len());
             for ((places, constant), ty) in spec.direct.iter().zip(&spec.types) {
                 let place = places.get(self.number);
                 direct.push(match (constant, place.zip(first)) {
                     (Some(value), _) => with_kind(Arc::clone(value), &ty.arrow())?,
-                    (None, Some((at, (batch, row)))) => {
-                        take(batch.column(*at), &UInt32Array::from(vec![row]), None)?
+                    (None, Some((at, (columns, row)))) => {
+                        take(&columns[*at], &UInt32Array::from(vec![row]), None)?
                     }
                     (None, None) => new_null_array(&ty.arrow(), 1),
                 });
@@ -310,19 +365,19 @@ impl Groups {
                 true => Known::Rows(direct, Vec::new()),
                 false => {
                     let state = spec.state(&direct, &node.around)?;
-                    held += state.size();
+                    self.bytes += state.size();
                     Known::State(state)
                 }
             });
         }
-        Ok(Group { calls, held })
+        Ok(Group { calls })
     }
 
     /// Joins the parts of keys; without keys there is a group even if there are no rows.
-    fn finish_keys(&mut self, node: &General) -> Result<()> {
+    fn finish_keys(&mut self) -> Result<()> {
         self.known = HashMap::new();
         if self.set.is_empty() && self.groups.is_empty() {
-            let group = self.group(node, None)?;
+            let group = self.group(None)?;
             self.groups.push(group);
         }
         for parts in &mut self.keys {
@@ -335,12 +390,8 @@ impl Groups {
     }
 
     /// The result's columns for some groups.
-    fn results(
-        &mut self,
-        node: &General,
-        range: std::ops::Range<usize>,
-    ) -> Result<(Vec<ArrayRef>, usize)> {
-        let rows = range.len();
+    fn results(&mut self, range: std::ops::Range<usize>) -> Result<(Vec<ArrayRef>, usize)> {
+        let (node, rows) = (&self.node, range.len());
         let mut columns = Vec::new();
         for (at, ty) in node.keys.iter().enumerate() {
             let place = self.set.iter().position(|known| *known == at);
@@ -381,11 +432,10 @@ impl Groups {
 }
 
 /// The rows of an order that a call is given: FILTER and NULLs leave some out.
-fn kept(spec: &Spec, batch: &RecordBatch, order: &[u32]) -> Result<Vec<u32>> {
+fn kept(spec: &Spec, columns: &[ArrayRef], order: &[u32]) -> Result<Vec<u32>> {
     let filter: Option<&BooleanArray> = match spec.filter {
         Some(at) => Some(
-            batch
-                .column(at)
+            columns[at]
                 .as_boolean_opt()
                 .ok_or_else(|| Error::internal("a condition that is no truth value"))?,
         ),
@@ -395,7 +445,7 @@ fn kept(spec: &Spec, batch: &RecordBatch, order: &[u32]) -> Result<Vec<u32>> {
         true => spec
             .arguments
             .iter()
-            .map(|at| batch.column(*at))
+            .map(|at| &columns[*at])
             .filter(|column| column.null_count() > 0)
             .collect(),
         false => Vec::new(),

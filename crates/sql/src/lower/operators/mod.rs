@@ -1,7 +1,7 @@
 //! Operators of ours for what DataFusion has none for, or another meaning of.
 
 pub(super) mod asof;
-pub(super) mod bulk_window;
+pub(super) mod fed;
 pub(super) mod general;
 pub(super) mod lateral;
 pub(super) mod matches;

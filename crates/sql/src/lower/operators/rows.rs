@@ -1,11 +1,10 @@
-//! Operators that choose among rows: first rows with their peers, the first row of each group,
-//! rows of one input that are in another.
+//! Operators that choose among rows: first rows with their peers, the first row of each group.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch, UInt64Array};
-use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::error::Result as DfResult;
@@ -15,7 +14,7 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::canonical::{Encoder, Row};
-use super::super::operator::{Batches, Key, Operator, Run, collected, later, whole};
+use super::super::operator::{Batches, Key, Operator, Run, later, whole};
 use crate::error::{Error, Result};
 
 /// How many rows are given.
@@ -239,109 +238,4 @@ impl Operator for First {
             run.batch(given.collect(), chosen.num_rows())
         })))
     }
-}
-
-/// INTERSECT and EXCEPT.
-#[derive(Debug)]
-pub(in super::super) struct Counted {
-    /// INTERSECT, not EXCEPT.
-    pub(in super::super) intersect: bool,
-    /// Whether rows keep their multiplicities.
-    pub(in super::super) all: bool,
-    /// Types of the columns.
-    pub(in super::super) types: Vec<Type>,
-}
-
-impl Operator for Counted {
-    fn name(&self) -> &'static str {
-        if self.intersect {
-            "Intersect"
-        } else {
-            "Except"
-        }
-    }
-
-    fn describe(&self) -> String {
-        let all = if self.all { "all" } else { "" };
-        all.to_owned()
-    }
-
-    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        let (intersect, all, types) = (self.intersect, self.all, self.types.clone());
-        let memory = run.memory();
-        Ok(later(async move {
-            let mut inputs = inputs.into_iter();
-            let (Some(left), Some(mut right)) = (inputs.next(), inputs.next()) else {
-                return Ok(Vec::new().into_iter());
-            };
-            let mut encoder = Encoder::new(types);
-            let mut counts: HashMap<Row, (u64, bool)> = HashMap::new();
-            while let Some(batch) = right.next().await {
-                let batch = batch?;
-                let mut bytes = 0;
-                for row in rows_of(&mut encoder, &batch)? {
-                    let size = size_of::<Row>() + row.as_ref().len() + 32;
-                    let entry = counts.entry(row).or_insert_with(|| {
-                        bytes += size;
-                        (0, false)
-                    });
-                    entry.0 += 1;
-                }
-                memory.try_grow(bytes)?;
-                tokio::task::yield_now().await;
-            }
-            let mut given = Vec::new();
-            for batch in collected(left, &memory).await? {
-                let mut bytes = 0;
-                let mut chosen = Vec::new();
-                for (at, row) in rows_of(&mut encoder, &batch)?.into_iter().enumerate() {
-                    let size = size_of::<Row>() + row.as_ref().len() + 32;
-                    let (count, given) = counts.entry(row).or_insert_with(|| {
-                        bytes += size;
-                        (0, false)
-                    });
-                    let take = match (intersect, all) {
-                        (true, false) => *count > 0 && !*given,
-                        (false, false) => *count == 0 && !*given,
-                        (true, true) => *count > 0,
-                        (false, true) => *count == 0,
-                    };
-                    if all {
-                        *count = count.saturating_sub(1);
-                    }
-                    *given |= take;
-                    if take {
-                        chosen.push(at as u64);
-                    }
-                }
-                memory.try_grow(bytes)?;
-                tokio::task::yield_now().await;
-                let rows = chosen.len();
-                let batch = take_record_batch(&batch, &UInt64Array::from(chosen));
-                let batch = match batch {
-                    Ok(batch) => run.batch(batch.columns().to_vec(), rows),
-                    Err(error) => Err(error.into()),
-                };
-                given.push(batch);
-            }
-            Ok(given.into_iter())
-        }))
-    }
-}
-
-/// The bytes of a batch's rows.
-fn rows_of(encoder: &mut Encoder, batch: &RecordBatch) -> DfResult<Vec<Row>> {
-    if batch.num_columns() == 0 {
-        let empty = RowConverter::new(vec![SortField::new(
-            datafusion::arrow::datatypes::DataType::Null,
-        )])?;
-        let nulls = datafusion::arrow::array::new_null_array(
-            &datafusion::arrow::datatypes::DataType::Null,
-            batch.num_rows(),
-        );
-        let rows = empty.convert_columns(&[nulls])?;
-        return Ok(rows.iter().map(|row| row.owned()).collect());
-    }
-    let rows = encoder.rows(batch.columns())?;
-    Ok(rows.iter().map(|row| row.owned()).collect())
 }

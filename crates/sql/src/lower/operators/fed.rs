@@ -1,4 +1,5 @@
-//! Functions over windows that the bulk engine computes, over rows of whichever operator.
+//! Functions over windows and general aggregates, which the bulk engine computes, over rows of
+//! other operators.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::super::operator::{Batches, Operator, Run};
+use super::general::General;
 
 /// Batches that wait to be computed.
 const WAITING: usize = 8;
@@ -63,25 +65,52 @@ impl Operator for BulkWindow {
     }
 
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        let Some(mut input) = inputs.into_iter().next() else {
-            return Ok(Box::pin(stream::empty()));
-        };
-        let (sender, receiver) = channel(WAITING);
-        let of_input = types(&input.schema());
-        let feed = Node::Feed(Arc::new(Fed(Mutex::new(receiver))));
-        let feed = Plan::new(feed, of_input, 0.0);
-        let node = Node::Window(Box::new(feed), self.0.clone());
-        let plan = Plan::new(node, types(&run.schema), 0.0);
-        let rows = crate::engine::stream(Arc::new(plan), Arc::clone(&run.schema), &run.context)?;
-        let feeding = async move {
-            while let Some(batch) = input.next().await {
-                // No reader waits for rows when the work has failed.
-                if sender.send(batch).await.is_err() {
-                    break;
-                }
-            }
-        };
-        let feeding = stream::once(feeding).filter_map(|()| async { None });
-        Ok(Box::pin(stream::select(feeding, rows)))
+        let windowing = self.0.clone();
+        over_rows(inputs, &run, |feed, types| {
+            Plan::new(Node::Window(Box::new(feed), windowing), types, 0.0)
+        })
     }
+}
+
+impl Operator for General {
+    fn name(&self) -> &'static str {
+        "GeneralAggregate"
+    }
+
+    fn describe(&self) -> String {
+        match self.sets.len() {
+            1 => format!("{self:?}"),
+            sets => format!("{self:?}, {sets} sets"),
+        }
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        over_rows(inputs, &run, |feed, _| self.clone().over(feed, 0.0))
+    }
+}
+
+/// Runs a node of the bulk engine over the rows of an operator.
+fn over_rows(
+    inputs: Vec<SendableRecordBatchStream>,
+    run: &Run,
+    node: impl FnOnce(Plan, Vec<DataType>) -> Plan,
+) -> DfResult<Batches> {
+    let Some(mut input) = inputs.into_iter().next() else {
+        return Ok(Box::pin(stream::empty()));
+    };
+    let (sender, receiver) = channel(WAITING);
+    let of_input = types(&input.schema());
+    let feed = Node::Feed(Arc::new(Fed(Mutex::new(receiver))));
+    let plan = node(Plan::new(feed, of_input, 0.0), types(&run.schema));
+    let rows = crate::engine::stream(Arc::new(plan), Arc::clone(&run.schema), &run.context)?;
+    let feeding = async move {
+        while let Some(batch) = input.next().await {
+            // No reader waits for rows when the work has failed.
+            if sender.send(batch).await.is_err() {
+                break;
+            }
+        }
+    };
+    let feeding = stream::once(feeding).filter_map(|()| async { None });
+    Ok(Box::pin(stream::select(feeding, rows)))
 }

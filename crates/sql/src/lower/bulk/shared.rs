@@ -1,0 +1,123 @@
+//! Common table expressions: their rows are computed once, for all places that read them.
+//!
+//! ```text
+//! With t = Aggregate (…)           join
+//!   Join                             shared plan 1
+//!     CteScan t                        aggregate
+//!     CteScan t                      shared plan 1
+//! ```
+//!
+//! Recursive ones are left out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use freestone_exec::expression::Expression;
+use freestone_exec::{Node, Plan as Own};
+use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};
+
+use super::{Added, Bulk, Part};
+use crate::engine::{Converted, Found};
+use crate::error::Result;
+
+/// Rows for several places.
+pub(super) struct Shared {
+    rows: Arc<Own>,
+    distinct: Vec<f64>,
+    found: Found,
+}
+
+impl Shared {
+    pub(super) fn of(Part { rows, found }: Part) -> Self {
+        Self {
+            rows: Arc::new(rows.plan),
+            distinct: rows.distinct,
+            found,
+        }
+    }
+
+    /// The rows for one of the places.
+    pub(super) fn read(&self) -> Part {
+        let (types, estimate) = (self.rows.types.clone(), self.rows.estimate);
+        let rows = Converted {
+            plan: Own::new(Node::Shared(Arc::clone(&self.rows)), types, estimate),
+            distinct: self.distinct.clone(),
+            sampled: None,
+        };
+        let found = self.found.clone();
+        Part { rows, found }
+    }
+}
+
+/// A common table expression that has been turned.
+pub(super) struct Turned {
+    shared: Shared,
+    /// Where its columns are, and their types.
+    places: HashMap<ColumnId, (usize, DataType)>,
+}
+
+impl Bulk<'_> {
+    pub(super) fn with(&self, plan: &Plan, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
+        for cte in ctes {
+            let CteBody::Plan(plan) = &cte.body else {
+                return Ok(None);
+            };
+            match self.turned(plan)? {
+                Some(turned) => drop(self.ctes.borrow_mut().insert(cte.id, turned)),
+                None => return Ok(None),
+            }
+        }
+        self.spend(plan);
+        self.part(body)
+    }
+
+    fn turned(&self, plan: &Plan) -> Result<Option<Turned>> {
+        let columns = plan.columns();
+        let Some(part) = self.part(plan)? else {
+            return Ok(None);
+        };
+        let scope = self.scope(&part.found);
+        let mut add = Added::default();
+        let mut places = HashMap::new();
+        for column in &columns {
+            if !self.lowering.is_used(column.id) {
+                continue;
+            }
+            let typed = self.lowering.column(column.id)?;
+            let Some(expression) = scope.expr(&typed.expr) else {
+                return Ok(None);
+            };
+            places.insert(column.id, (add.types.len(), typed.kind.clone()));
+            add.push(format!("shared {}", column.id.0), expression, typed.kind);
+        }
+        let shared = Shared::of(add.part(part.rows));
+        Ok(Some(Turned { shared, places }))
+    }
+
+    /// The rows of a common table expression in one of the places that read it.
+    pub(super) fn cte(
+        &self,
+        plan: &Plan,
+        id: CteId,
+        columns: &[(Column, ColumnId)],
+    ) -> Result<Option<Part>> {
+        let ctes = self.ctes.borrow();
+        let Some(turned) = ctes.get(&id) else {
+            return Ok(None);
+        };
+        let mut add = Added::default();
+        for (column, of) in columns {
+            if !self.lowering.is_used(column.id) {
+                continue;
+            }
+            let Some((place, kind)) = turned.places.get(of) else {
+                return Ok(None);
+            };
+            let name = self.find(column, kind);
+            add.push(name, Expression::Column(*place), kind.clone());
+        }
+        self.spend(plan);
+        Ok(Some(add.part(turned.shared.read().rows)))
+    }
+}
