@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-oltp lab clients python referee soak fuzz fuzz-long lint clean setup build
+.PHONY: demo test bench bench-oltp bench-tpcds lab clients python referee soak fuzz fuzz-long lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -29,6 +29,9 @@ clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, ORMs, 
 
 bench-oltp: build      ## transactions and look-ups beside PostgreSQL: TPC-C, pgbench, sysbench, YCSB, CH-benCHmark; ONLY=pgbench asks one
 	bench/oltp/run.py $(BIN)/freestone $(if $(ONLY),--only $(ONLY))
+
+bench-tpcds: build     ## TPC-DS beside DuckDB: answers, times, and which plans have operators of DataFusion
+	bench/suites/tpcds.py $(BIN)/freestone
 
 python: setup          ## the Python package: its wheel, into an environment of its own, and its tests
 	$(CARGO_BUILD) --lib
