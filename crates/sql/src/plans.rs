@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 
 use crate::barrier::under;
 use crate::engine::PipelineNode;
-use crate::lower::is_lasting_operator;
+use crate::lower::{bulk_node, is_lasting_operator};
 use crate::scan::StoredTable;
 use crate::values::Styles;
 use crate::workload::Foreseen;
@@ -224,7 +224,11 @@ pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
                     tables.extend(read.map(|read| PlannedTable::of(&read.table)));
                     true
                 }
-                None => under(node).is_some() || is_lasting_operator(node),
+                None => {
+                    let read = bulk_node(node).into_iter().flat_map(|plan| plan.tables());
+                    tables.extend(read.map(|read| PlannedTable::of(&read.table)));
+                    under(node).is_some() || is_lasting_operator(node)
+                }
             },
             _ => true,
         };

@@ -5,7 +5,6 @@ mod fold;
 mod join;
 mod shared;
 
-use crate::Result;
 use crate::context::{Context, Counters, Run};
 use crate::drive::Pipeline;
 use crate::limit::Limiter;
@@ -20,6 +19,7 @@ use crate::step::Step;
 use crate::threads::Workers;
 use crate::vector::Batch;
 use crate::window::Collector;
+use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::time::Instant;
 
@@ -46,7 +46,11 @@ impl Context<'_> {
                 let scan = self.scan(table, &plan.metrics, filters)?;
                 Ok(Pipeline::of(Source::Scan(scan, &plan.metrics)))
             }
-            Node::Feed(feed) => Ok(Pipeline::of(Source::Feed(feed.as_ref(), &plan.metrics))),
+            Node::Feed(place) => {
+                let feed = self.feeds.get(*place);
+                let feed = feed.ok_or_else(|| Error::internal("a feed that is not there"))?;
+                Ok(Pipeline::of(Source::Feed(feed.as_ref(), &plan.metrics)))
+            }
             Node::Filter(input, condition) => {
                 let mut pipeline = self.open(input, filters)?;
                 pipeline

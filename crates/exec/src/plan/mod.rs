@@ -44,8 +44,9 @@ pub struct Plan {
 pub enum Node {
     /// Rows of a table.
     Table(Table),
-    /// Rows of an operator outside of the plan.
-    Feed(Arc<dyn Feed>),
+    /// Rows of an operator outside of the plan: the place of its feed among those of a run, which
+    /// are read once.
+    Feed(usize),
     /// Rows for which a condition is TRUE.
     Filter(Box<Plan>, Expression),
     /// Values computed of each row.

@@ -12,6 +12,17 @@ use crate::scan::describe;
 /// Begins each line of ours below the first.
 pub(crate) const INDENT: char = '\t';
 
+/// A plan as text, to stand behind the name of the node that it is.
+pub(crate) fn explained(plan: &Plan) -> String {
+    struct Shown<'a>(&'a Plan);
+    impl fmt::Display for Shown<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write(self.0, f)
+        }
+    }
+    Shown(plan).to_string()
+}
+
 /// Writes a plan, one operator a line, after the line that is begun.
 pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     level(plan, 1, &mut Vec::new(), f)
@@ -59,7 +70,7 @@ fn level(
                 f,
             )?;
         }
-        Node::Feed(_) => write!(f, "rows of another operator")?,
+        Node::Feed(place) => write!(f, "rows of operator {}", place + 1)?,
         Node::Window(_, windowing) => {
             let (calls, keys) = (windowing.calls.len(), windowing.sorting.keys.len());
             write!(f, "window {calls} by {keys} keys")?;

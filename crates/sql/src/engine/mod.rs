@@ -28,7 +28,7 @@ mod yielding;
 pub(crate) use aggregate::{aggregated, grouped, of_cluster};
 pub(crate) use converted::{Converted, filtered, places, projected, table};
 pub(crate) use early::{Early, added_up, early, partial};
-pub(crate) use explain::INDENT;
+pub(crate) use explain::{INDENT, explained};
 pub(crate) use expression::{Columns, Found, Scope};
 pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
 pub(crate) use node::{PipelineNode, pipelines, planned, stream};

@@ -25,7 +25,7 @@ use datafusion::physical_plan::{
 };
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
-use freestone_exec::{Node, Plan, Run, Space};
+use freestone_exec::{Feed, Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
 
 use super::converted::places;
@@ -229,11 +229,12 @@ impl ExecutionPlan for PipelineExec {
     }
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        stream(Arc::clone(&self.plan), Arc::clone(&self.schema), &context)
+        let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
+        stream(plan, schema, &context, Vec::new())
     }
 }
 
-/// The rows of a plan of ours as a stream.
+/// The rows of a plan of ours, which reads some feeds, as a stream.
 ///
 /// # Errors
 /// If there is no thread for it.
@@ -241,6 +242,7 @@ pub(crate) fn stream(
     plan: Arc<Plan>,
     schema: SchemaRef,
     context: &TaskContext,
+    feeds: Vec<Arc<dyn Feed>>,
 ) -> DfResult<SendableRecordBatchStream> {
     let of = Arc::clone(&schema);
     let config = context.session_config();
@@ -264,6 +266,7 @@ pub(crate) fn stream(
             stop: &stop,
             watch: &watch,
             space: Space::new(memory),
+            feeds,
             moment: moment.as_deref().cloned(),
         };
         let out = |batch: Batch| {

@@ -78,7 +78,9 @@ use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 
 pub(crate) use indexed::{FIRST, Term};
-pub(crate) use operator::{Operators, bulk_window, is_lasting_operator};
+pub(crate) use operator::{
+    Operators, bulk_node, bulk_over_inputs, bulk_window, is_lasting_operator,
+};
 pub(crate) use optimize::optimize;
 pub(crate) use output::{
     is_shown_otherwise, output, schema, shown_batch, shown_field, shown_values, stored,

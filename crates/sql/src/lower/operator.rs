@@ -43,7 +43,7 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
-use freestone_exec::Windowing;
+use freestone_exec::{Plan, Windowing};
 use futures::{Stream, StreamExt};
 
 use crate::error::Error;
@@ -64,6 +64,11 @@ pub(super) trait Operator: fmt::Debug + Send + Sync + 'static {
 
     /// Its functions over windows, if it computes such and the bulk engine knows them.
     fn windowing(&self) -> Option<&Windowing> {
+        None
+    }
+
+    /// The plan of the bulk engine that it is, over its inputs.
+    fn bulk(&self) -> Option<&Arc<Plan>> {
         None
     }
 
@@ -207,6 +212,24 @@ pub(crate) fn bulk_window(plan: &LogicalPlan) -> Option<(&Windowing, &LogicalPla
     node.operator.windowing().zip(node.inputs.first())
 }
 
+/// The plan of the bulk engine that a node is, over its inputs, if it is one.
+pub(crate) fn bulk_node(plan: &LogicalPlan) -> Option<&Arc<Plan>> {
+    let LogicalPlan::Extension(extension) = plan else {
+        return None;
+    };
+    extension
+        .node
+        .as_any()
+        .downcast_ref::<Node>()?
+        .operator
+        .bulk()
+}
+
+/// As [`bulk_node`], of a physical plan.
+pub(crate) fn bulk_over_inputs(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<Plan>> {
+    plan.downcast_ref::<OperatorExec>()?.operator.bulk()
+}
+
 /// Whether a node is an operator that gives the same whenever it runs on the same rows.
 pub(crate) fn is_lasting_operator(plan: &LogicalPlan) -> bool {
     let LogicalPlan::Extension(extension) = plan else {
@@ -281,6 +304,8 @@ fn write(f: &mut fmt::Formatter<'_>, operator: &dyn Operator) -> fmt::Result {
     f.write_str(operator.name())?;
     match operator.describe().as_str() {
         "" => Ok(()),
+        // The operators of a plan have lines of their own.
+        about if about.starts_with('\n') => f.write_str(about),
         about => write!(f, ": {about}"),
     }
 }

@@ -115,45 +115,55 @@ fn is_read_once(scan: &TableScan) -> DfResult<bool> {
 impl Lowering {
     pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<LogicalPlan> {
         for (at, cte) in ctes.iter().enumerate() {
-            let readers = readers(&ctes[at + 1..], body, cte.id);
-            let mut rounds = Vec::new();
-            let rows = match &cte.body {
-                CteBody::Plan(plan) => {
-                    let columns = plan.columns();
-                    let below = self.plan(plan)?;
-                    let below = self.exactly_named(&columns, below)?;
-                    self.rounds_of(plan, &mut rounds);
-                    match !cte.materialized && may_stand(&below, readers)? {
-                        true => Rows::Plan(below),
-                        false => {
-                            let table = SharedTable::new(&cte.name, below, readers <= 1);
-                            Rows::Table(Arc::new(table.anew_in(&rounds)))
-                        }
-                    }
-                }
-                CteBody::Recursive {
-                    base,
-                    step,
-                    all,
-                    columns,
-                } => {
-                    let once = (cte, readers <= 1);
-                    self.rounds_of(base, &mut rounds);
-                    self.rounds_of(step, &mut rounds);
-                    let table = self.recursive(once, (base, step), *all, columns)?;
-                    Rows::Table(Arc::new(table.anew_in(&rounds)))
-                }
-            };
-            let columns = cte.body.columns().into_iter();
-            let columns = columns.map(|column| column.id).collect();
-            let shared = Shared {
-                rows,
-                columns,
-                rounds,
-            };
-            self.tables.borrow_mut().insert(cte.id, shared);
+            self.expression_table(cte, readers(&ctes[at + 1..], body, cte.id))?;
         }
         self.plan(body)
+    }
+
+    /// Makes a common table expression known, which has some readers.
+    pub(super) fn expression_table(&self, cte: &Cte, readers: usize) -> Result<()> {
+        let mut rounds = Vec::new();
+        let rows = match &cte.body {
+            CteBody::Plan(plan) => {
+                let columns = plan.columns();
+                let below = self.plan(plan)?;
+                let below = self.exactly_named(&columns, below)?;
+                self.rounds_of(plan, &mut rounds);
+                match !cte.materialized && may_stand(&below, readers)? {
+                    true => Rows::Plan(below),
+                    false => {
+                        let table = SharedTable::new(&cte.name, below, readers <= 1);
+                        Rows::Table(Arc::new(table.anew_in(&rounds)))
+                    }
+                }
+            }
+            CteBody::Recursive {
+                base,
+                step,
+                all,
+                columns,
+            } => {
+                let once = (cte, readers <= 1);
+                self.rounds_of(base, &mut rounds);
+                self.rounds_of(step, &mut rounds);
+                let table = self.recursive(once, (base, step), *all, columns)?;
+                Rows::Table(Arc::new(table.anew_in(&rounds)))
+            }
+        };
+        let columns = cte.body.columns().into_iter();
+        let columns = columns.map(|column| column.id).collect();
+        let shared = Shared {
+            rows,
+            columns,
+            rounds,
+        };
+        self.tables.borrow_mut().insert(cte.id, shared);
+        Ok(())
+    }
+
+    /// Whether a common table expression, or the last round of one, is known.
+    pub(super) fn is_shared(&self, id: CteId) -> bool {
+        self.tables.borrow().contains_key(&id)
     }
 
     /// Exactly some columns; a row without columns stays one.
@@ -279,7 +289,7 @@ impl Lowering {
 }
 
 /// How many places read a common table expression; one that may be run again counts as many.
-fn readers(later: &[Cte], body: &Plan, id: CteId) -> usize {
+pub(super) fn readers(later: &[Cte], body: &Plan, id: CteId) -> usize {
     let mut bodies: Vec<&Plan> = vec![body];
     let mut many = Vec::new();
     for cte in later {

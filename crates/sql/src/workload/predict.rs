@@ -13,6 +13,7 @@ use super::uses::Use;
 use super::{Known, Record};
 use crate::engine::pipelines;
 use crate::error::Result;
+use crate::lower::bulk_over_inputs;
 use crate::scan::FreestoneScan;
 
 /// Seconds that every query takes, to be begun and to hand over its rows.
@@ -134,8 +135,11 @@ pub(crate) fn steps(plan: &Arc<dyn ExecutionPlan>) -> Vec<Step> {
 }
 
 fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Step>) -> Rows {
-    if let Some(ours) = pipelines(plan) {
+    if let Some(ours) = pipelines(plan).or_else(|| bulk_over_inputs(plan)) {
         walk(ours, found);
+        for child in plan.children() {
+            add(child, found);
+        }
         return Rows {
             expected: ours.estimate,
             counted: ours.metrics.rows.load(Ordering::Relaxed) as f64,

@@ -15,6 +15,7 @@ use freestone_storage::{CompareOp, Predicate, ScanRequest, Table};
 
 use crate::engine::pipelines;
 use crate::error::Result;
+use crate::lower::bulk_over_inputs;
 use crate::scan::{FreestoneScan, selectivity};
 
 /// What a plan asks of a table at one of its places.
@@ -40,6 +41,13 @@ pub(crate) fn uses(plan: &Arc<dyn ExecutionPlan>) -> Vec<Use> {
 fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) -> Vec<Origin> {
     if let Some(ours) = pipelines(plan) {
         return trace(ours, found);
+    }
+    if let Some(ours) = bulk_over_inputs(plan) {
+        let origins = trace(ours, found);
+        for child in plan.children() {
+            add(child, found);
+        }
+        return origins;
     }
     if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
         let (table, projection, predicate) = scan.reads();

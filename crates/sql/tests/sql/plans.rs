@@ -315,6 +315,47 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
     }
 }
 
+/// Rows that functions, lists of values and recursions give are read by plans of the bulk engine.
+#[test]
+fn rows_of_other_operators_are_fed_to_whole_plans() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE s (k INTEGER, g INTEGER, t TEXT); INSERT INTO s \
+         SELECT v, v % 7, 'x' || v % 5 FROM generate_series(1, 3000) AS g(v)",
+    );
+    let recursion = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r";
+    for query in [
+        "SELECT v.v % 3, count(*), stddev(s.k) FROM generate_series(1, 500) AS v(v) \
+         JOIN s ON s.k = v.v GROUP BY 1"
+            .to_owned(),
+        "SELECT v.a, count(*) FROM (VALUES (1, 'x1'), (2, 'x2')) AS v(a, t) JOIN s USING (t) \
+         GROUP BY v.a"
+            .to_owned(),
+        "SELECT count(*), sum(u) FROM (SELECT unnest(ARRAY[k, g]) AS u FROM s) q".to_owned(),
+        "SELECT s.g, count(l.v), sum(l.v) FROM s, LATERAL generate_series(1, s.g) AS l(v) \
+         GROUP BY s.g"
+            .to_owned(),
+        "SELECT DISTINCT count(*) OVER (PARTITION BY v.v % 4), v.v % 4 FROM generate_series(1, 90) AS v(v)"
+            .to_owned(),
+        format!("{recursion} WHERE n < 100) SELECT s.g, sum(a.n), sum(b.n) FROM r a \
+             JOIN s ON s.k = a.n JOIN r b ON b.n = s.g GROUP BY s.g"),
+        "SELECT a.k, b.v FROM generate_series(1, 5) AS a(k) FULL JOIN generate_series(3, 9) AS b(v) \
+         ON a.k = b.v"
+            .to_owned(),
+        "SELECT count(*) FROM (SELECT) q, s".to_owned(),
+    ] {
+        let text = plan(&sql, &query);
+        let is_whole = text.starts_with("FreestonePipelines") && text.contains("rows of operator 1");
+        assert!(is_whole, "{query}\n{text}");
+        both(&sql, &query);
+    }
+    // Rows that nothing asks for are not waited for.
+    let endless = format!(
+        "{recursion}) SELECT n FROM (SELECT n FROM r UNION ALL SELECT count(*) FROM s) q LIMIT 5"
+    );
+    assert_eq!(sql.rows_of_one_engine(&endless).len(), 5);
+}
+
 /// Groups and common table expressions for which there is no memory are set aside.
 #[test]
 fn groups_of_all_aggregates_and_shared_rows_find_room_on_disk() {

@@ -214,7 +214,7 @@ impl Bulk<'_> {
         let groups: f64 = distinct.iter().product();
         let groups = groups.clamp(1.0, rows.max(1.0)) * sets.map_or(1.0, |sets| sets.len() as f64);
         let input = chosen(part.rows, values, parts.operator.given.clone());
-        let plan = parts.operator.over(input.plan, groups);
+        let plan = parts.operator.node(input.plan, groups);
         distinct.resize(plan.types.len(), groups);
         let mut found = Found::new();
         for (at, (column, kind)) in parts.columns.iter().zip(&plan.types).enumerate() {

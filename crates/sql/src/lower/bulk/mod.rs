@@ -25,10 +25,12 @@
 //! | `rows` | orders, limits, unions |
 //! | `window` | functions over windows |
 //! | `common` | expressions that several others have in common |
+//! | `foreign` | rows of operators that the bulk engine has not |
 //! | `shared` | common table expressions |
 
 mod aggregate;
 mod common;
+mod foreign;
 mod join;
 mod rows;
 mod scan;
@@ -49,6 +51,8 @@ use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind,
 
 use super::expression::exact;
 use super::join::depends;
+use super::operator::over;
+use super::operators::fed::Fed;
 use super::{Lowering, own_name, place, subquery};
 use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
 use crate::error::Result;
@@ -68,6 +72,8 @@ struct Bulk<'a> {
     weighs: bool,
     /// Common table expressions that have been turned.
     ctes: RefCell<HashMap<CteId, Turned>>,
+    /// Plans whose rows the bulk engine's reads.
+    feeds: RefCell<Vec<LogicalPlan>>,
 }
 
 /// A plan of the bulk engine and its columns.
@@ -95,6 +101,7 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
         named: RefCell::default(),
         weighs: has_join(plan),
         ctes: RefCell::default(),
+        feeds: RefCell::default(),
     };
     let Some(part) = bulk.part(plan)? else {
         return Ok(None);
@@ -114,8 +121,12 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     }
     let types = columns.iter().map(|column| column.ty.arrow()).collect();
     let rows = chosen(part.rows, expressions, types);
-    let schema = DFSchema::new_with_metadata(fields, HashMap::new())?;
-    let node = PipelineNode::new(rows.plan, Arc::new(schema), Arc::clone(requests));
+    let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
+    let feeds = bulk.feeds.into_inner();
+    if !feeds.is_empty() {
+        return Ok(Some(over(Fed(Arc::new(rows.plan)), feeds, schema)));
+    }
+    let node = PipelineNode::new(rows.plan, schema, Arc::clone(requests));
     Ok(Some(LogicalPlan::Extension(Extension {
         node: Arc::new(node),
     })))
@@ -176,8 +187,19 @@ fn renamed(value: &Bound) -> Option<ColumnId> {
 }
 
 impl Bulk<'_> {
-    /// The plan of the bulk engine for a node and all below it.
+    /// The plan of the bulk engine for a node and all below it; rows of nodes that it has not come
+    /// from other operators.
     fn part(&self, plan: &Plan) -> Result<Option<Part>> {
+        let feeds = self.feeds.borrow().len();
+        let own = self.own(plan)?;
+        if own.is_none() {
+            self.feeds.borrow_mut().truncate(feeds);
+            return self.foreign(plan);
+        }
+        Ok(own)
+    }
+
+    fn own(&self, plan: &Plan) -> Result<Option<Part>> {
         if join::joins(plan) {
             return self.free_joins(plan);
         }

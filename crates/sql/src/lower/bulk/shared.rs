@@ -7,7 +7,7 @@
 //!     CteScan t                      shared plan 1
 //! ```
 //!
-//! Recursive ones are left out.
+//! Recursive ones are tables of other operators.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};
 
+use super::super::shared::readers;
 use super::{Added, Bulk, Part};
 use crate::engine::{Converted, Found};
 use crate::error::Result;
@@ -59,9 +60,21 @@ pub(super) struct Turned {
 
 impl Bulk<'_> {
     pub(super) fn with(&self, plan: &Plan, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
-        for cte in ctes {
-            let CteBody::Plan(plan) = &cte.body else {
-                return Ok(None);
+        for (at, cte) in ctes.iter().enumerate() {
+            let plan = match &cte.body {
+                CteBody::Plan(plan) => plan,
+                CteBody::Recursive { base, step, .. } => {
+                    let mut own = vec![cte.id];
+                    if [base, step]
+                        .iter()
+                        .any(|plan| self.reads_outside(plan, &mut own))
+                    {
+                        return Ok(None);
+                    }
+                    let readers = readers(&ctes[at + 1..], body, cte.id);
+                    self.lowering.expression_table(cte, readers)?;
+                    continue;
+                }
             };
             match self.turned(plan)? {
                 Some(turned) => drop(self.ctes.borrow_mut().insert(cte.id, turned)),

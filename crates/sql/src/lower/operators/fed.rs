@@ -1,5 +1,4 @@
-//! Functions over windows and general aggregates, which the bulk engine computes, over rows of
-//! other operators.
+//! Plans of the bulk engine over rows of other operators.
 
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::SendableRecordBatchStream;
 use freestone_exec::vector::{Batch, Vector};
 use freestone_exec::{Feed, Node, Plan, Windowing};
+use futures::future::ready;
 use futures::{StreamExt, stream};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -19,15 +19,15 @@ use super::general::General;
 /// Batches that wait to be computed.
 const WAITING: usize = 8;
 
-/// See the module.
+/// Functions over windows.
 #[derive(Clone, Debug)]
 pub(in super::super) struct BulkWindow(pub(in super::super) Windowing);
 
 /// Rows of a stream, for threads that may wait.
 #[derive(Debug)]
-struct Fed(Mutex<Receiver<DfResult<RecordBatch>>>);
+struct Received(Mutex<Receiver<DfResult<RecordBatch>>>);
 
-impl Feed for Fed {
+impl Feed for Received {
     fn next(&self) -> freestone_exec::Result<Option<Batch>> {
         let other = |error: DataFusionError| freestone_exec::Error::Other(Arc::new(error));
         let next = self.0.blocking_lock().blocking_recv();
@@ -45,6 +45,28 @@ impl Feed for Fed {
 fn types(schema: &Schema) -> Vec<DataType> {
     let fields = schema.fields().iter();
     fields.map(|field| field.data_type().clone()).collect()
+}
+
+/// A plan that reads the rows of its inputs by their places.
+#[derive(Debug)]
+pub(in super::super) struct Fed(pub(in super::super) Arc<Plan>);
+
+impl Operator for Fed {
+    fn name(&self) -> &'static str {
+        "FreestonePipelines"
+    }
+
+    fn describe(&self) -> String {
+        crate::engine::explained(&self.0)
+    }
+
+    fn bulk(&self) -> Option<&Arc<Plan>> {
+        Some(&self.0)
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        over_rows(inputs, &run, Arc::clone(&self.0))
+    }
 }
 
 impl Operator for BulkWindow {
@@ -65,10 +87,9 @@ impl Operator for BulkWindow {
     }
 
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        let windowing = self.0.clone();
-        over_rows(inputs, &run, |feed, types| {
-            Plan::new(Node::Window(Box::new(feed), windowing), types, 0.0)
-        })
+        let node = Node::Window(Box::new(input_of(&inputs)), self.0.clone());
+        let plan = Plan::new(node, types(&run.schema), 0.0);
+        over_rows(inputs, &run, Arc::new(plan))
     }
 }
 
@@ -85,32 +106,45 @@ impl Operator for General {
     }
 
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        over_rows(inputs, &run, |feed, _| self.clone().over(feed, 0.0))
+        let plan = self.clone().node(input_of(&inputs), 0.0);
+        over_rows(inputs, &run, Arc::new(plan))
     }
 }
 
-/// Runs a node of the bulk engine over the rows of an operator.
+/// The rows of the first input.
+fn input_of(inputs: &[SendableRecordBatchStream]) -> Plan {
+    let types = inputs.first().map(|input| types(&input.schema()));
+    Plan::new(Node::Feed(0), types.unwrap_or_default(), 0.0)
+}
+
+/// Runs a plan over the rows of some operators.
 fn over_rows(
     inputs: Vec<SendableRecordBatchStream>,
     run: &Run,
-    node: impl FnOnce(Plan, Vec<DataType>) -> Plan,
+    plan: Arc<Plan>,
 ) -> DfResult<Batches> {
-    let Some(mut input) = inputs.into_iter().next() else {
-        return Ok(Box::pin(stream::empty()));
-    };
-    let (sender, receiver) = channel(WAITING);
-    let of_input = types(&input.schema());
-    let feed = Node::Feed(Arc::new(Fed(Mutex::new(receiver))));
-    let plan = node(Plan::new(feed, of_input, 0.0), types(&run.schema));
-    let rows = crate::engine::stream(Arc::new(plan), Arc::clone(&run.schema), &run.context)?;
-    let feeding = async move {
-        while let Some(batch) = input.next().await {
-            // No reader waits for rows when the work has failed.
-            if sender.send(batch).await.is_err() {
-                break;
+    let mut feeds: Vec<Arc<dyn Feed>> = Vec::with_capacity(inputs.len());
+    let mut feeding = Vec::with_capacity(inputs.len());
+    for mut input in inputs {
+        let (sender, receiver) = channel(WAITING);
+        feeds.push(Arc::new(Received(Mutex::new(receiver))));
+        let work = async move {
+            while let Some(batch) = input.next().await {
+                // No reader waits for rows when the work has failed.
+                if sender.send(batch).await.is_err() {
+                    break;
+                }
             }
-        }
-    };
-    let feeding = stream::once(feeding).filter_map(|()| async { None });
-    Ok(Box::pin(stream::select(feeding, rows)))
+        };
+        let work = stream::once(work).filter_map(|()| async { None });
+        feeding.push(Box::pin(work) as Batches);
+    }
+    let schema = Arc::clone(&run.schema);
+    let rows = crate::engine::stream(plan, schema, &run.context, feeds)?;
+    // What the inputs still have to give when the last row has come is not waited for.
+    let feeding = stream::select_all(feeding).map(Some);
+    let rows = rows.map(Some).chain(stream::iter([None]));
+    let both = stream::select(feeding, rows);
+    let both = both.take_while(|item| ready(item.is_some()));
+    Ok(Box::pin(both.filter_map(ready)))
 }

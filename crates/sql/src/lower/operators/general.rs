@@ -113,7 +113,7 @@ impl fmt::Debug for General {
 
 impl General {
     /// The node of the bulk engine over rows that have the columns.
-    pub(in super::super) fn over(self, input: Plan, estimate: f64) -> Plan {
+    pub(in super::super) fn node(self, input: Plan, estimate: f64) -> Plan {
         let unordered = |spec: &Spec| spec.order.is_empty() && spec.function.follows_order();
         let types = self.results.clone();
         let folding = Folding {
