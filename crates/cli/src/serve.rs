@@ -9,17 +9,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::{LogArgument, ServeArguments};
 use crate::failure::{Failure, Result};
 
-/// Steps of `nice` by which threads of queries stand below those of short statements. Beside
-/// CH-benCHmark's transactions of 4 clients on two cores, 10 gave transactions 1.6 times the rate
-/// and queries the same; with 15, queries had nearly no time left.
-const STEPS: i32 = 10;
-
 /// Serves until Ctrl-C or a request to terminate.
 ///
 /// # Errors
 /// Those of opening the database, and of listening.
 pub fn run(arguments: &ServeArguments) -> Result<()> {
-    freestone::give_way(STEPS);
+    freestone::give_way();
     let runtime = crate::runtime(arguments.database.threads)?;
     let database = crate::open(&arguments.database)?;
     for note in database.store().notes() {

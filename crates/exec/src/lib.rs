@@ -60,4 +60,4 @@ pub use plan::{
     Exclude, Feed, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Join, JoinKind, Node,
     Plan, Ranges, Shift, SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
 };
-pub use threads::{begin, give_way};
+pub use threads::{begin, give_way, statement_begins};

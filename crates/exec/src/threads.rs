@@ -2,18 +2,24 @@
 //! be given memory that nobody has touched, page by page.
 //!
 //! In a server they run beside threads that answer look-ups and changes of few rows, which end
-//! within microseconds if they get a processor at once. Threads of queries take whatever time
-//! is left, with [`give_way`] at a lower priority: transactions keep their rate while a query
-//! of seconds runs, and the query has all processors when no transaction does.
+//! within microseconds if they get a processor at once ([`give_way`]). A query that begins while
+//! many short statements come runs in the background: its threads have the time that is left.
+//! Other queries stand a little below, as they may last until such statements come.
+//!
+//! ```text
+//! 200 transactions a second    query on threads of the background
+//! no transaction               query on threads that stand a little below
+//! ```
 
 use parking_lot::Mutex;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::sync::{LazyLock, OnceLock};
+use std::time::{Duration, Instant};
 
 /// How long a thread waits for other work before it ends.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,30 +28,101 @@ const PER_PROCESSOR: usize = 4;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Steps of `nice` by which threads of queries stand below others.
-static STEPS: AtomicI32 = AtomicI32::new(0);
-
-/// Lets threads of queries that begin from now on stand below the others of the process, by so
-/// many steps of `nice`. With 10 steps they get a tenth of a processor that both want. Systems
-/// other than Linux have no priorities of single threads; nothing changes there.
-pub fn give_way(steps: i32) {
-    STEPS.store(steps, Ordering::Relaxed);
+/// The place of a thread among those of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    /// As others.
+    Equal,
+    /// A few steps of `nice` below.
+    Below,
+    /// In the time that is left.
+    Background,
 }
 
-/// Lowers the priority of this thread.
-fn stand_below() {
-    let steps = STEPS.load(Ordering::Relaxed);
-    // A priority that the system refuses to change stays as it is.
-    #[cfg(target_os = "linux")]
-    if steps > 0 {
-        let _ = rustix::process::setpriority_process(None, steps);
+/// Steps of `nice` of [`Rank::Below`]: beside another thread it has a quarter of a processor.
+const BELOW: i32 = 6;
+/// The most steps that there are.
+#[cfg(target_os = "linux")]
+const LOWEST: i32 = 19;
+/// So many short statements a second are many.
+const MANY: u64 = 50;
+/// They are counted for so many milliseconds at least.
+const MOMENT: u64 = 100;
+
+/// Whether queries give way.
+static GIVES_WAY: AtomicBool = AtomicBool::new(false);
+/// Statements so far, and work of queries.
+static STATEMENTS: AtomicU64 = AtomicU64::new(0);
+static QUERIES: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The rank of this thread.
+    static RANK: Cell<Rank> = const { Cell::new(Rank::Equal) };
+}
+
+/// Lets queries that begin from now on give way to short statements. Linux alone has priorities of
+/// threads; nothing changes elsewhere.
+pub fn give_way() {
+    GIVES_WAY.store(true, Ordering::Relaxed);
+}
+
+/// Tells of a statement that begins, and is short unless it [begins](begin) work.
+pub fn statement_begins() {
+    STATEMENTS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The rank of a query that begins.
+fn rank() -> Rank {
+    /// When they were last counted, how many there were, and whether short ones were many.
+    static LAST: LazyLock<Mutex<(Instant, u64, bool)>> =
+        LazyLock::new(|| Mutex::new((Instant::now(), 0, false)));
+    if !GIVES_WAY.load(Ordering::Relaxed) {
+        return Rank::Equal;
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = steps;
+    let queries = QUERIES.fetch_add(1, Ordering::Relaxed) + 1;
+    let short = STATEMENTS.load(Ordering::Relaxed).saturating_sub(queries);
+    let mut last = LAST.lock();
+    let passed = u64::try_from(last.0.elapsed().as_millis()).unwrap_or(u64::MAX);
+    if passed >= MOMENT {
+        let more = short.saturating_sub(last.1);
+        *last = (Instant::now(), short, more * 1000 / passed >= MANY);
+    }
+    match last.2 {
+        true => Rank::Background,
+        false => Rank::Below,
+    }
+}
+
+impl Rank {
+    /// Gives this thread the rank; one that the system refuses to change stays as it is.
+    fn take(self) {
+        RANK.set(self);
+        #[cfg(target_os = "linux")]
+        match self {
+            Rank::Equal => {}
+            Rank::Below => drop_priority(BELOW),
+            Rank::Background => {
+                if !freestone_storage::io::take_idle_time() {
+                    drop_priority(LOWEST);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn drop_priority(steps: i32) {
+    let _ = rustix::process::setpriority_process(None, steps);
 }
 
 /// Threads without work, by their numbers.
-static IDLE: LazyLock<Mutex<HashMap<u64, Sender<Work>>>> = LazyLock::new(Mutex::default);
+type Idle = Mutex<HashMap<u64, Sender<Work>>>;
+
+/// Those of a rank.
+fn idle(rank: Rank) -> &'static Idle {
+    static IDLE: [LazyLock<Idle>; 3] = [const { LazyLock::new(Mutex::default) }; 3];
+    &IDLE[rank as usize]
+}
 
 /// Does some work, which may wait for others, on a thread of its own.
 ///
@@ -53,10 +130,11 @@ static IDLE: LazyLock<Mutex<HashMap<u64, Sender<Work>>>> = LazyLock::new(Mutex::
 /// If the system has no thread left.
 pub fn begin(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
+    let rank = rank();
     let mut work: Work = Box::new(work);
     loop {
         let idle = {
-            let mut idle = IDLE.lock();
+            let mut idle = idle(rank).lock();
             let number = idle.keys().next().copied();
             number.and_then(|number| idle.remove(&number))
         };
@@ -69,18 +147,18 @@ pub fn begin(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     }
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let thread = std::thread::Builder::new().name("statement".into());
-    thread.spawn(move || stay(number, work)).map(drop)
+    thread.spawn(move || stay(rank, number, work)).map(drop)
 }
 
-fn stay(number: u64, first: Work) {
-    stand_below();
+fn stay(rank: Rank, number: u64, first: Work) {
+    rank.take();
     first();
     loop {
         let (sender, receiver): (Sender<Work>, Receiver<Work>) = channel();
-        IDLE.lock().insert(number, sender);
+        idle(rank).lock().insert(number, sender);
         let next = receiver.recv_timeout(PATIENCE).ok().or_else(|| {
             // Somebody may have chosen this thread in the last moment.
-            let unchosen = IDLE.lock().remove(&number).is_some();
+            let unchosen = idle(rank).lock().remove(&number).is_some();
             (!unchosen).then(|| receiver.recv().ok()).flatten()
         });
         match next {
@@ -88,6 +166,19 @@ fn stay(number: u64, first: Work) {
             None => return,
         }
     }
+}
+
+/// The threads that the pipelines of a rank share.
+fn pool(rank: Rank) -> Option<&'static ThreadPool> {
+    static POOLS: [OnceLock<Option<ThreadPool>>; 3] = [const { OnceLock::new() }; 3];
+    let pool = POOLS[rank as usize].get_or_init(|| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let pool = ThreadPoolBuilder::new().num_threads(processors * PER_PROCESSOR);
+        let pool = pool.thread_name(|number| format!("pipeline-{number}"));
+        let pool = pool.start_handler(move |_| rank.take());
+        pool.build().ok()
+    });
+    pool.as_ref()
 }
 
 /// Where a pipeline's threads come from.
@@ -111,10 +202,15 @@ impl Workers {
 
 fn on_new_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let work = &work;
+    let rank = RANK.get();
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|number| scope.spawn(move || work(number)))
-            .collect();
+        let others = (1..threads).map(|number| {
+            scope.spawn(move || {
+                rank.take();
+                work(number)
+            })
+        });
+        let others: Vec<_> = others.collect();
         let own = work(0);
         let others = others.into_iter().map(|thread| match thread.join() {
             Ok(outcome) => outcome,
@@ -127,14 +223,8 @@ fn on_new_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> 
 /// What each of some threads, this one among them, makes of its number. None of them
 /// waits for another.
 pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let pool = ThreadPoolBuilder::new().num_threads(processors * PER_PROCESSOR);
-        let pool = pool.thread_name(|number| format!("pipeline-{number}"));
-        let pool = pool.start_handler(|_| stand_below());
-        pool.build().ok()
-    });
-    let (Some(pool), 2..) = (&*POOL, threads) else {
+    let pool = if threads < 2 { None } else { pool(RANK.get()) };
+    let Some(pool) = pool else {
         return (0..threads.max(1)).map(work).collect();
     };
     let outcomes: Vec<Mutex<Option<T>>> = (0..threads).map(|_| Mutex::default()).collect();

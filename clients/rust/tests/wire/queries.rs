@@ -180,18 +180,36 @@ async fn queries_give_way_to_short_statements() {
         )
         .await
         .unwrap();
+    let query = "SELECT g, count(*) FROM t GROUP BY g";
+    // The nineteenth field of all is `nice`, the forty-first the policy.
+    let (queries, others) = threads(&served, 16);
+    assert!(
+        !queries.is_empty() && queries.iter().all(|nice| *nice == 6),
+        "{queries:?}"
+    );
+    assert!(others.iter().all(|nice| *nice == 0), "{others:?}");
+    // Beside many short statements it has the time that is left.
+    let end = std::time::Instant::now() + std::time::Duration::from_millis(400);
+    while std::time::Instant::now() < end {
+        client.batch_execute("SELECT 1").await.unwrap();
+    }
+    client.batch_execute(query).await.unwrap();
+    const BACKGROUND: i32 = 5;
+    let (queries, others) = threads(&served, 38);
+    assert!(queries.contains(&BACKGROUND), "{queries:?}");
+    assert!(!others.contains(&BACKGROUND), "{others:?}");
+}
+
+/// A field of the state of each thread of queries, and of the other threads.
+#[cfg(target_os = "linux")]
+fn threads(served: &Served, field: usize) -> (Vec<i32>, Vec<i32>) {
     let (mut queries, mut others) = (Vec::new(), Vec::new());
     for thread in std::fs::read_dir(format!("/proc/{}/task", served.child.id().unwrap())).unwrap() {
         let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
         let (name, fields) = stat.rsplit_once(") ").unwrap();
-        // The nineteenth of all is `nice`.
-        let nice: i32 = fields.split(' ').nth(16).unwrap().parse().unwrap();
+        let value: i32 = fields.split(' ').nth(field).unwrap().parse().unwrap();
         let is_query = name.contains("(statement") || name.contains("(pipeline");
-        if is_query { &mut queries } else { &mut others }.push(nice);
+        if is_query { &mut queries } else { &mut others }.push(value);
     }
-    assert!(
-        !queries.is_empty() && queries.iter().all(|nice| *nice == 10),
-        "{queries:?}"
-    );
-    assert!(others.iter().all(|nice| *nice == 0), "{others:?}");
+    (queries, others)
 }

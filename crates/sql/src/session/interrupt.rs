@@ -10,6 +10,7 @@ use crate::error::Result;
 impl Session {
     /// Begins a statement that may take so long. Requests to end one before it are forgotten.
     pub fn begin_statement(&self, limit: Option<Duration>) {
+        freestone_exec::statement_begins();
         self.requests.begin(limit);
     }
 

@@ -25,6 +25,7 @@ mod faulty;
 mod faulty_log;
 mod memory;
 mod prefetch;
+mod scheduling;
 mod sim;
 mod unsynced;
 
@@ -32,6 +33,7 @@ pub use disk::{Disk, Lock};
 pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
 pub use prefetch::{PrefetchFile, Prefetcher, ReadMethod, ReadOptions};
+pub use scheduling::take_idle_time;
 pub use sim::{Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport};
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 
