@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-oltp bench-tpcds lab clients python referee soak fuzz fuzz-long lint clean setup build
+.PHONY: demo test bench bench-oltp bench-tpcds lab clients python referee histories appends soak fuzz fuzz-long lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -50,6 +50,13 @@ histories: setup       ## random transactions of several sessions, step by step 
 	$(CARGO_BUILD) --bin referee --bin freestone
 	$(BIN)/referee histories --own --serve $(BIN)/freestone --cases $${CASES:-1000} --jobs 2
 	$(BIN)/referee histories --own --serve $(BIN)/freestone --cases $${CASES:-1000} --jobs 2 --foreign
+
+appends: setup         ## lists that clients append to, under kill -9, and a search for anomalies; TRANSACTIONS (350000) at each level
+	$(CARGO_BUILD) --bin referee --bin freestone
+	for level in read-committed repeatable-read serializable; do \
+	  $(BIN)/referee appends --serve $(BIN)/freestone --isolation $$level \
+	    --transactions $${TRANSACTIONS:-350000} --kills $${KILLS:-100} || exit 1; \
+	done
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

@@ -20,6 +20,7 @@ end stand the bars, and the program ends with 1 if one of them is missed.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -200,22 +201,30 @@ class Bench:
         self.servers = servers
         self.options = options
         self.ratios = {}
+        self.medians = {}
         self.missed = []
+
+    @contextlib.contextmanager
+    def alone(self, server):
+        """Stops the processes of the others meanwhile."""
+        others = [other for other in self.servers if other is not server]
+        for other in others:
+            other.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for other in others:
+                other.signal(signal.SIGCONT)
 
     def turns(self, name, clients, rate):
         """Asks both servers in turns; `rate` gives events a second of one."""
         rates = {server.name: [] for server in self.servers}
         for _ in range(self.options.rounds):
             for server in self.servers:
-                others = [other for other in self.servers if other is not server]
-                for other in others:
-                    other.signal(signal.SIGSTOP)
-                try:
+                with self.alone(server):
                     rates[server.name].append(rate(server, clients))
-                finally:
-                    for other in others:
-                        other.signal(signal.SIGCONT)
-        theirs, ours = (statistics.median(rates[server.name]) for server in self.servers)
+        self.medians = {name: statistics.median(all_of) for name, all_of in rates.items()}
+        theirs, ours = (self.medians[server.name] for server in self.servers)
         ratio = ours / theirs if theirs else float("inf")
         print(f"{name:36} {clients:3} clients  PostgreSQL {theirs:10.1f}  "
               f"Freestone {ours:10.1f}  ratio {ratio:6.2f}", flush=True)
@@ -282,9 +291,12 @@ def ch(bench):
         asked(go_tpc(server, "ch", "prepare", *sizes))
     transactions, queries = {}, {}
 
+    def run(server, clients, analysts):
+        return asked(go_tpc(server, "ch", "run", *sizes, "-T", str(clients), "-t", str(analysts),
+                            "--time", f"{options.seconds}s"))
+
     def both(server, clients):
-        text = asked(go_tpc(server, "ch", "run", *sizes, "-T", str(clients), "-t", "1", "--time",
-                            f"{options.seconds}s"))
+        text = run(server, clients, 1)
         queries.setdefault(server.name, []).append(number(r"QphH: ([\d.]+)", text, "go-tpc ch"))
         return number(r"tpmC: ([\d.]+)", text, "go-tpc ch")
 
@@ -298,6 +310,15 @@ def ch(bench):
               f"PostgreSQL {theirs:10.1f}  Freestone {ours:10.1f}  ratio {share:6.2f}")
         bench.bar(f"CH-benCHmark's queries with {clients} clients", share, 5.0)
         bench.bar(f"CH-benCHmark's transactions with {clients} clients", ratio, 1.0)
+        # What each has beside the other, of its rate alone.
+        server = bench.servers[1]
+        with bench.alone(server):
+            alone = [number(pattern, run(server, *counts), "go-tpc ch") for pattern, counts in (
+                (r"tpmC: ([\d.]+)", (clients, 0)), (r"QphH: ([\d.]+)", (0, 1)))]
+        shares = [bench.medians[server.name] / alone[0], ours / alone[1]]
+        print(f"{'CH-benCHmark, shares of rates alone':36} {clients:3} clients  "
+              f"new orders {shares[0]:.2f} of {alone[0]:.0f}  queries {shares[1]:.2f} of {alone[1]:.0f}")
+        bench.bar(f"CH-benCHmark's shares with {clients} clients", shares[0] * shares[1], 0.35)
 
 
 def sysbench(bench):

@@ -143,6 +143,23 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
             &binaries.join("kill"),
             &["--transactions", "--rounds", "10"],
         ));
+        for level in ["read-committed", "repeatable-read", "serializable"] {
+            let name = "kill, lists that clients append to";
+            let mut appends = step(name, &binaries.join("referee"), &["appends"]);
+            appends
+                .command
+                .args([
+                    "--isolation",
+                    level,
+                    "--transactions",
+                    "2000",
+                    "--kills",
+                    "2",
+                ])
+                .arg("--serve")
+                .arg(binaries.join("freestone"));
+            steps.push(appends);
+        }
     }
     steps
 }

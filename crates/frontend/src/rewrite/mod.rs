@@ -6,6 +6,7 @@
 //! | `inline` | common table expressions that are read once stand where they are read |
 //! | `unnest` | sub-queries and dependent joins become joins |
 //! | `sets` | INTERSECT and EXCEPT become joins |
+//! | `first` | DISTINCT ON becomes numbered rows |
 //! | `guard` | arguments of aggregates are computed for rows that pass FILTER |
 //! | `order` | volatile values after a sort; aggregates of sorted sub-queries |
 //! | `push_down` | conditions go down, outer joins become inner ones |
@@ -17,6 +18,7 @@
 mod computed;
 mod empty;
 pub(crate) mod facts;
+mod first;
 mod guard;
 mod inline;
 mod nodes;

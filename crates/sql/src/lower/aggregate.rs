@@ -341,7 +341,7 @@ impl Lowering {
     }
 
     /// An aggregate as an operator of ours.
-    fn general(
+    pub(super) fn general(
         &self,
         below: LogicalPlan,
         keys: &Keys,

@@ -12,7 +12,7 @@ use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::operator::{Key, over};
-use super::operators::rows::{Bounds, Cut, First, Most, share_of};
+use super::operators::rows::{Bounds, Cut, Most, share_of};
 use super::subquery::is_of_running;
 use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
@@ -246,23 +246,12 @@ impl Lowering {
     }
 
     pub(super) fn distinct(&self, input: &Plan, on: Option<&[Bound]>) -> Result<LogicalPlan> {
-        let Some(on) = on else {
-            let columns = input.columns();
-            let below = self.plan(input)?;
-            return self.once(&columns, below);
-        };
-        let kept = self.kept(input);
+        if on.is_some() {
+            return Err(Error::internal("DISTINCT ON that is no window"));
+        }
+        let columns = input.columns();
         let below = self.plan(input)?;
-        let values: Vec<&Bound> = on.iter().collect();
-        let (below, order) = self.with_keys(&kept, &values, order_of(input), below)?;
-        let schema = self.schema_of_kept(&kept)?;
-        let operator = First {
-            columns: kept.len(),
-            keys: kept.len(),
-            types: on.iter().map(|value| value.ty.clone()).collect(),
-            order,
-        };
-        Ok(over(operator, vec![below], schema))
+        self.once(&columns, below)
     }
 
     /// Equal rows once.
@@ -279,22 +268,17 @@ impl Lowering {
             let aggregate = Aggregate::try_new(Arc::new(below), places, Vec::new())?;
             return Ok(LogicalPlan::Aggregate(aggregate));
         }
-        let below = self.exactly_or_one(columns, below)?;
-        let schema = self.schema_of_kept(columns)?;
-        let operator = First {
-            columns: columns.len(),
-            keys: 0,
-            types: columns.iter().map(|column| column.ty.clone()).collect(),
-            order: Vec::new(),
-        };
-        Ok(over(operator, vec![below], schema))
-    }
-
-    fn exactly_or_one(&self, columns: &[Column], below: LogicalPlan) -> Result<LogicalPlan> {
-        match columns.is_empty() {
-            true => Ok(below),
-            false => self.exactly(columns, below),
+        if columns.is_empty() {
+            let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
+            return Ok(LogicalPlan::Limit(Limit {
+                skip: None,
+                fetch: Some(Box::new(one)),
+                input: Arc::new(below),
+            }));
         }
+        let keys = columns.iter();
+        let keys: Vec<_> = keys.map(|key| (key.clone(), key.reference())).collect();
+        self.general(below, &keys, None, &[], &[])
     }
 
     pub(super) fn set(

@@ -302,6 +302,18 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
             "SELECT n / 7 FROM s UNION SELECT v / 7.0 FROM o",
             ["fold [] by 1 keys", ""],
         ),
+        (
+            "SELECT DISTINCT ON (g) g, k, t FROM s ORDER BY g, k DESC",
+            ["window 1 by 2 keys", "scan s [k, g, t]"],
+        ),
+        (
+            "SELECT count(*) FROM (SELECT DISTINCT ON (n / 3) n / 3 FROM s) q",
+            ["window 1 by 1 keys", "scan s [n]"],
+        ),
+        (
+            "SELECT g, max(k) FROM s GROUP BY g ORDER BY ARRAY[g, max(k)] DESC, row(g, 1)",
+            ["sort by 2 keys", ""],
+        ),
     ] {
         let text = plan(&sql, query);
         assert!(

@@ -39,7 +39,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::facts::{self, is_volatile};
-use super::{nodes, sets};
+use super::{first, nodes, sets};
 use crate::functions::kernel::{Any, Bool, f2};
 use crate::functions::ordering::equality;
 use crate::functions::{resolve_operator, scalar};
@@ -51,8 +51,10 @@ use crate::stack;
 use crate::types::Type;
 use push::Domain;
 
+pub(in crate::rewrite) use push::at_most;
+
 /// A plan that gives the same rows, and has neither sub-queries in expressions nor dependent
-/// joins where they can be removed, nor INTERSECT and EXCEPT.
+/// joins where they can be removed, nor INTERSECT, EXCEPT and DISTINCT ON.
 pub fn unnest(plan: Plan) -> Plan {
     // A level becomes a few, and plans are moved through each: frames are great.
     let levels = plan.levels().saturating_mul(32);
@@ -61,7 +63,10 @@ pub fn unnest(plan: Plan) -> Plan {
         work.see(&plan);
         let plan = work.joined(plan);
         let mut plan = work.independent(plan);
-        nodes::each(&mut plan, &mut |node| sets::joined(node, &mut work));
+        nodes::each(&mut plan, &mut |node| {
+            sets::joined(node, &mut work);
+            first::numbered(node, &mut work);
+        });
         plan
     })
 }

@@ -811,7 +811,7 @@ fn with_values(items: impl Iterator<Item = SetItem>, given: &[Given]) -> Vec<Set
     items
 }
 
-fn at_most(column: &Column, most: i64) -> Expr {
+pub(in crate::rewrite) fn at_most(column: &Column, most: i64) -> Expr {
     compared("<=", column, most, |a, b| a <= b)
 }
 

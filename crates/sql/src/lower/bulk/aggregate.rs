@@ -7,7 +7,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::vector::Kind;
-use freestone_exec::{Aggregate, Grouping, Lead};
+use freestone_exec::{Aggregate, Grouping, Lead, Limit, Node};
 use freestone_frontend::functions::{Scalar, ordinals};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::Type;
@@ -19,7 +19,7 @@ use super::join::joins;
 use super::sets::Sets;
 use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::{
-    Cluster, Converted, Early, Found, Scope, added_up, aggregated, early, grouped, of_cluster,
+    Cluster, Converted, Early, Found, Scope, added_up, aggregated, cut, early, grouped, of_cluster,
     partial,
 };
 use crate::error::Result;
@@ -504,6 +504,15 @@ impl Bulk<'_> {
             }
         }
         self.spend(plan);
+        if columns.is_empty() {
+            let Part { rows, found } = part;
+            let limit = Limit {
+                skip: 0,
+                fetch: Some(1),
+            };
+            let rows = cut(rows, 0, Some(1), |plan| Node::Limit(plan, limit));
+            return Ok(Some(Part { rows, found }));
+        }
         let mut keys: Vec<Key> = Vec::with_capacity(columns.len());
         for column in columns {
             let typed = self.lowering.column(column.id)?;
@@ -520,10 +529,7 @@ impl Bulk<'_> {
                 kind: typed.kind,
             });
         }
-        match keys.is_empty() {
-            true => Ok(None),
-            false => Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new())),
-        }
+        Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new()))
     }
 }
 

@@ -80,7 +80,7 @@ fn is_foreign(plan: &Plan) -> bool {
     match plan {
         Plan::Values { .. } | Plan::Scan { .. } | Plan::Functions { .. } => true,
         Plan::CteScan { .. } | Plan::Recursion { .. } => true,
-        Plan::ProjectSet { input, .. } => !has_order(input),
+        Plan::ProjectSet { input, .. } | Plan::Window { input, .. } => !has_order(input),
         Plan::Join {
             kind,
             left,

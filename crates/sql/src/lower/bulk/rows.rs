@@ -35,10 +35,18 @@ impl Bulk<'_> {
         };
         for key in keys {
             let value = self.lowering.expr(&key.expr)?;
-            let value = canonical::order(value, &key.expr.ty);
-            let kind = scope.kind_of(&value);
-            let kind = kind.filter(|kind| Kind::of(kind) != Kind::Other);
-            let (Some(kind), Some(expression)) = (kind, scope.expr(&value)) else {
+            let order = canonical::order(value.clone(), &key.expr.ty);
+            let kind = scope.kind_of(&order);
+            let known = kind.filter(|kind| Kind::of(kind) != Kind::Other);
+            let known = known.map(|kind| (order, kind));
+            let other = || {
+                let key = canonical::sortable(value, &key.expr.ty)?;
+                Some((key.expr, key.kind))
+            };
+            let Some((value, kind)) = known.or_else(other) else {
+                return Ok(None);
+            };
+            let Some(expression) = scope.expr(&value) else {
                 return Ok(None);
             };
             sorting.keys.push(Key {

@@ -1,19 +1,15 @@
-//! Operators that choose among rows: first rows with their peers, the first row of each group.
+//! The first rows of an order, with their peers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use freestone_frontend::types::Type;
 use futures::StreamExt;
 
-use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Key, Operator, Run, later, whole};
 use crate::error::{Error, Result};
 
@@ -178,64 +174,5 @@ impl Operator for Cut {
             let batch = run.batch(given.collect(), chosen.num_rows())?;
             Ok(vec![Ok(batch)].into_iter())
         }))
-    }
-}
-
-/// The first row of each group of equal values.
-#[derive(Debug)]
-pub(in super::super) struct First {
-    /// Columns of the result.
-    pub(in super::super) columns: usize,
-    /// The first column of the values.
-    pub(in super::super) keys: usize,
-    /// Their types.
-    pub(in super::super) types: Vec<Type>,
-    /// The order in which rows come.
-    pub(in super::super) order: Vec<Key>,
-}
-
-impl Operator for First {
-    fn name(&self) -> &'static str {
-        "Distinct"
-    }
-
-    fn order(&self, _: usize) -> Vec<Key> {
-        self.order.clone()
-    }
-
-    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
-        let Some(input) = inputs.into_iter().next() else {
-            return Ok(Box::pin(futures::stream::empty()));
-        };
-        let (columns, first) = (self.columns, self.keys);
-        let mut seen: HashMap<Row, ()> = HashMap::new();
-        let types = self.types.clone();
-        let width = types.len();
-        let mut encoder = Encoder::new(types);
-        let memory = run.memory();
-        let mut any = false;
-        Ok(Box::pin(input.map(move |batch| {
-            let batch = batch?;
-            let mut bytes = 0;
-            let keep: BooleanArray = if width == 0 {
-                let keep = (0..batch.num_rows()).map(|_| Some(!std::mem::replace(&mut any, true)));
-                keep.collect()
-            } else {
-                let keys = &batch.columns()[first..first + width];
-                let rows = encoder.rows(keys)?;
-                let keep = rows.iter().map(|row| {
-                    let row = row.owned();
-                    let size = size_of::<Row>() + row.as_ref().len() + 16;
-                    let new = seen.insert(row, ()).is_none();
-                    bytes += if new { size } else { 0 };
-                    Some(new)
-                });
-                keep.collect()
-            };
-            memory.try_grow(bytes)?;
-            let chosen = filter_record_batch(&batch, &keep)?;
-            let given = chosen.columns().iter().take(columns).cloned();
-            run.batch(given.collect(), chosen.num_rows())
-        })))
     }
 }
