@@ -182,7 +182,7 @@ pub(crate) struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    /// For rows of so many threads.
+    /// Groups without rows, for rows of so many threads.
     pub fn begin(folding: &'a Folding, threads: usize, space: &Space) -> Result<Sets<'a>> {
         let count = match threads {
             1 => 1,

@@ -40,13 +40,14 @@ enum Rank {
 }
 
 /// Steps of `nice` of [`Rank::Below`]: beside another thread it has a quarter of a processor.
+#[cfg(target_os = "linux")]
 const BELOW: i32 = 6;
 /// The most steps that there are.
 #[cfg(target_os = "linux")]
 const LOWEST: i32 = 19;
-/// So many short statements a second are many.
+/// Short statements in a second that are many.
 const MANY: u64 = 50;
-/// They are counted for so many milliseconds at least.
+/// Milliseconds for which they are counted, at least.
 const MOMENT: u64 = 100;
 
 /// Whether queries give way.
@@ -118,7 +119,7 @@ fn drop_priority(steps: i32) {
 /// Threads without work, by their numbers.
 type Idle = Mutex<HashMap<u64, Sender<Work>>>;
 
-/// Those of a rank.
+/// The threads of a rank that have no work.
 fn idle(rank: Rank) -> &'static Idle {
     static IDLE: [LazyLock<Idle>; 3] = [const { LazyLock::new(Mutex::default) }; 3];
     &IDLE[rank as usize]

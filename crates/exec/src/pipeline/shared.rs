@@ -25,8 +25,11 @@ impl Context<'_> {
 
     /// All rows of a plan.
     fn keep(&self, plan: &Plan, metrics: &Metrics) -> Result<Kept> {
-        let pipeline = self.open(plan, &[])?;
-        let all = self.drive(
+        // A single thread leaves rows in their order.
+        let threads = if plan.is_ordered() { 1 } else { self.threads };
+        let context = Context { threads, ..*self };
+        let pipeline = context.open(plan, &[])?;
+        let all = context.drive(
             &pipeline,
             Workers::Pooled,
             || Ok(Collected::new(self.space)),

@@ -3,7 +3,7 @@
 //! ```text
 //! Distinct on a                 Sort a, b
 //!   Sort a, b                     Filter: number = 1
-//!     Scan t                        Window: number = row_number() by a, in the order of a, b
+//!     Scan t                        Window: number = row_number() by a, in the order of b
 //!                                     Scan t
 //! ```
 
@@ -28,7 +28,10 @@ pub(super) fn numbered(node: &mut Plan, numbers: &mut Unnesting) {
         Plan::Sort { input, keys } => (input, keys),
         input => (Box::new(input), Vec::new()),
     };
-    let Some(number) = numbers.numbering("row_number", &on, &keys) else {
+    // Values that are equal have no order.
+    let mut order = keys.clone();
+    order.retain(|key| !on.contains(&key.expr));
+    let Some(number) = numbers.numbering("row_number", &on, &order) else {
         return;
     };
     let first = at_most(&number.0, 1);

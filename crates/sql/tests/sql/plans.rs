@@ -361,6 +361,21 @@ fn rows_of_other_operators_are_fed_to_whole_plans() {
         assert!(is_whole, "{query}\n{text}");
         both(&sql, &query);
     }
+    // Rows of other operators alone keep their order.
+    for query in [
+        format!("{recursion} WHERE n < 30000) SELECT n FROM r"),
+        "SELECT v FROM (SELECT ARRAY[1, 2] AS a) q, LATERAL generate_series(q.a[1], 30000) AS g(v)"
+            .to_owned(),
+        "WITH c AS MATERIALIZED (SELECT k FROM s, generate_series(1, 10) ORDER BY k) SELECT k + 1 FROM c"
+            .to_owned(),
+    ] {
+        let rows = sql.rows_of_one_engine(&query);
+        let numbers: Vec<i64> = rows.iter().map(|row| row.parse().unwrap()).collect();
+        assert!(numbers.len() > 20_000 && numbers.is_sorted(), "{query}");
+    }
+    let in_order = "WITH c AS MATERIALIZED (SELECT k FROM s, generate_series(1, 10) ORDER BY k DESC) \
+         SELECT array_agg(k) = array_agg(k ORDER BY k DESC), count(*) FROM c";
+    assert_eq!(sql.rows_of_one_engine(in_order), ["true|30000"]);
     // Rows that nothing asks for are not waited for.
     let endless = format!(
         "{recursion}) SELECT n FROM (SELECT n FROM r UNION ALL SELECT count(*) FROM s) q LIMIT 5"

@@ -32,7 +32,7 @@ pub struct Sample {
     rows: usize,
     /// The rows of the table, of which those of the delta that were deleted do not count.
     of: u64,
-    /// Those of them that were in the delta.
+    /// How many of them were in the delta.
     in_delta: u64,
     /// The number that the delta's next row had.
     next: u64,
@@ -78,7 +78,7 @@ impl Sample {
     /// Rows of a table; some of those in blocks may be deleted.
     pub(super) fn of(table: &Table) -> Sample {
         let next = table.delta.next();
-        // Those of another form are about to go into blocks.
+        // Fragments of another form are about to go into blocks.
         let fragments = table.delta.fragments().into_iter();
         let fragments = fragments.filter(|part| *part.schema().columns == *table.schema.columns);
         let fragments = fragments.map(|part| {

@@ -45,8 +45,8 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
-use freestone_exec::Node;
 use freestone_exec::expression::Expression;
+use freestone_exec::{Node, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
 
 use super::expression::exact;
@@ -124,6 +124,9 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
     let feeds = bulk.feeds.into_inner();
     if !feeds.is_empty() {
+        if is_fed(&rows.plan) {
+            return Ok(None);
+        }
         return Ok(Some(over(Fed(Arc::new(rows.plan)), feeds, schema)));
     }
     let node = PipelineNode::new(rows.plan, schema, Arc::clone(requests));
@@ -147,13 +150,23 @@ fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -
 fn is_worthwhile(plan: &Plan, is_limited: bool) -> bool {
     match plan {
         Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } => true,
-        Plan::Distinct { .. } | Plan::With { .. } => true,
+        Plan::Distinct { .. } => true,
+        Plan::With { body, .. } => is_worthwhile(body, is_limited),
         Plan::Sort { input, .. } => is_worthwhile(input, false) || !is_limited && is_scan(input),
         Plan::Project { input, .. } => is_worthwhile(input, is_limited),
         Plan::Filter { input, .. } | Plan::Barrier { input } => is_worthwhile(input, false),
         Plan::Limit { input, .. } => is_worthwhile(input, true),
         Plan::Set { all: false, .. } => true,
         Plan::Set { inputs, .. } => inputs.iter().any(|input| is_worthwhile(input, false)),
+        _ => false,
+    }
+}
+
+/// Whether a plan does little with the rows of another operator, which may have an order.
+fn is_fed(plan: &Own) -> bool {
+    match &plan.node {
+        Node::Feed(_) => true,
+        Node::Project(input, _) | Node::Filter(input, _) | Node::Limit(input, _) => is_fed(input),
         _ => false,
     }
 }

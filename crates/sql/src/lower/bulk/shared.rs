@@ -62,6 +62,10 @@ impl Bulk<'_> {
     pub(super) fn with(&self, plan: &Plan, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
         for (at, cte) in ctes.iter().enumerate() {
             let plan = match &cte.body {
+                // The rows of a shared plan come in any order.
+                CteBody::Plan(plan) if gives_order(plan) && is_last(body, cte.id) => {
+                    return Ok(None);
+                }
                 CteBody::Plan(plan) => plan,
                 CteBody::Recursive { base, step, .. } => {
                     let mut own = vec![cte.id];
@@ -132,5 +136,30 @@ impl Bulk<'_> {
         }
         self.spend(plan);
         Ok(Some(add.part(turned.shared.read().rows)))
+    }
+}
+
+/// Whether rows of a plan come in an order that it asks for.
+fn gives_order(plan: &Plan) -> bool {
+    match plan {
+        Plan::Sort { .. } => true,
+        Plan::Project { input, .. }
+        | Plan::Filter { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Barrier { input } => gives_order(input),
+        _ => false,
+    }
+}
+
+/// Whether rows of a common table expression come out of a plan as they are.
+fn is_last(plan: &Plan, id: CteId) -> bool {
+    match plan {
+        Plan::CteScan { id: of, .. } => *of == id,
+        Plan::Project { input, .. }
+        | Plan::Filter { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Barrier { input } => is_last(input, id),
+        Plan::With { body, .. } => is_last(body, id),
+        _ => false,
     }
 }

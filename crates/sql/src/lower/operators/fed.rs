@@ -141,7 +141,7 @@ fn over_rows(
     }
     let schema = Arc::clone(&run.schema);
     let rows = crate::engine::stream(plan, schema, &run.context, feeds)?;
-    // What the inputs still have to give when the last row has come is not waited for.
+    // When the last row has come, the inputs may still have some; nothing waits for them.
     let feeding = stream::select_all(feeding).map(Some);
     let rows = rows.map(Some).chain(stream::iter([None]));
     let both = stream::select(feeding, rows);
