@@ -38,6 +38,9 @@ use crate::progress::Progress;
 /// Batches that wait for whoever reads them.
 const WAITING: usize = 8;
 
+/// A query of tables that have fewer rows is short.
+const FEW: u64 = 20_000;
+
 /// A part of a logical plan that our operators do.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineNode {
@@ -252,6 +255,9 @@ pub(crate) fn stream(
     let moment = config.get_extension::<Snapshot>();
     let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
     let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+    let read = plan.tables().into_iter();
+    let read = read.map(|read| read.table.rows_in_blocks() + read.table.delta().rows());
+    let is_short = read.sum::<u64>() < FEW;
     let stop = Arc::new(AtomicBool::new(false));
     let guard = Stop(Arc::clone(&stop));
     let work = move || {
@@ -284,7 +290,7 @@ pub(crate) fn stream(
         let _ = sender.blocking_send(Err(error));
     };
     // A statement may be run where there is no pool of threads that may block.
-    freestone_exec::begin(work)?;
+    freestone_exec::begin(is_short, work)?;
     let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
         receiver.recv().await.map(|item| (item, (receiver, guard)))
     });

@@ -212,7 +212,7 @@ impl Table {
     }
 
     /// Rows in all blocks, deleted ones included.
-    fn rows_in_blocks(&self) -> u64 {
+    pub fn rows_in_blocks(&self) -> u64 {
         self.blocks.iter().map(|block| block.rows()).sum()
     }
 
