@@ -65,7 +65,7 @@ impl Collected {
     /// Takes some rows; those for which there is no memory are set aside.
     pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
         let bytes = self.bytes + batch.bytes();
-        if self.rows + batch.rows > LEAST && !self.held.hold(bytes) {
+        if !self.held.hold(bytes) && self.rows + batch.rows > LEAST {
             return self.aside.push(batch, space);
         }
         self.rows += batch.rows;

@@ -32,7 +32,7 @@ pub mod unnest;
 
 use crate::plan::Plan;
 
-pub use unnest::unnest;
+pub use unnest::{plain, unnest};
 
 /// A plan that gives the same rows, after all rewritings.
 pub fn rewritten(mut plan: Plan) -> Plan {

@@ -441,8 +441,8 @@ fn uses(plan: &Plan, reads: &mut HashMap<ColumnId, u32>, last: &mut u32) {
             of.for_each(|id| *reads.entry(id).or_default() += 1);
         }
         Plan::With { ctes, .. } => {
+            // Of others the columns are read that their readers name.
             for cte in ctes {
-                read_all(&cte.body.columns(), reads);
                 if let freestone_frontend::plan::CteBody::Recursive {
                     base,
                     step,

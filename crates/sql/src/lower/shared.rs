@@ -125,9 +125,8 @@ impl Lowering {
         let mut rounds = Vec::new();
         let rows = match &cte.body {
             CteBody::Plan(plan) => {
-                let columns = plan.columns();
                 let below = self.plan(plan)?;
-                let below = self.exactly_named(&columns, below)?;
+                let below = self.exactly_named(&self.kept(plan), below)?;
                 self.rounds_of(plan, &mut rounds);
                 match !cte.materialized && may_stand(&below, readers)? {
                     true => Rows::Plan(below),
@@ -150,8 +149,11 @@ impl Lowering {
                 Rows::Table(Arc::new(table.anew_in(&rounds)))
             }
         };
-        let columns = cte.body.columns().into_iter();
-        let columns = columns.map(|column| column.id).collect();
+        let mut columns = cte.body.columns();
+        if matches!(cte.body, CteBody::Plan(_)) {
+            columns.retain(|column| self.is_used(column.id));
+        }
+        let columns = columns.into_iter().map(|column| column.id).collect();
         let shared = Shared {
             rows,
             columns,

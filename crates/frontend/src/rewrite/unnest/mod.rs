@@ -63,12 +63,17 @@ pub fn unnest(plan: Plan) -> Plan {
         work.see(&plan);
         let plan = work.joined(plan);
         let mut plan = work.independent(plan);
-        nodes::each(&mut plan, &mut |node| {
-            sets::joined(node, &mut work);
-            first::numbered(node, &mut work);
-        });
+        work.plain(&mut plan);
         plan
     })
+}
+
+/// A plan that gives the same rows, and has neither INTERSECT and EXCEPT nor DISTINCT ON.
+pub fn plain(mut plan: Plan) -> Plan {
+    let mut work = Unnesting::default();
+    work.see(&plan);
+    work.plain(&mut plan);
+    plan
 }
 
 /// Gives new numbers to columns and common table expressions.
@@ -114,6 +119,13 @@ impl Unnesting {
         for input in plan.inputs() {
             self.see(input);
         }
+    }
+
+    fn plain(&mut self, plan: &mut Plan) {
+        nodes::each(plan, &mut |node| {
+            sets::joined(node, self);
+            first::numbered(node, self);
+        });
     }
 
     pub(in crate::rewrite) fn column(&mut self, name: &str, ty: Type) -> Column {

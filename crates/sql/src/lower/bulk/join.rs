@@ -394,8 +394,9 @@ impl Bulk<'_> {
             });
         }
         let estimates = [from.rows.plan.estimate, to.rows.plan.estimate];
-        // A first partner is enough where nothing else is asked of it.
-        let all = kind.gives_pairs() || !on.rest.is_empty();
+        // Without conditions a first partner is enough, or a second one is an error.
+        let pairs = kind.gives_pairs() && kind != Kind::ProbeSingle;
+        let all = pairs || !on.rest.is_empty();
         if keys.is_empty() && all && estimates[0] * estimates[1] > PAIRS {
             return None;
         }

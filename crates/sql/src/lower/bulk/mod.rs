@@ -248,7 +248,7 @@ impl Bulk<'_> {
             Plan::Limit { .. } => self.limit(plan),
             Plan::Set { .. } => self.union(plan),
             Plan::Barrier { input } => self.part(input),
-            Plan::With { ctes, body } => self.with(plan, ctes, body),
+            Plan::With { ctes, body } => self.with(ctes, body),
             Plan::CteScan { id, columns, .. } => self.cte(plan, *id, columns),
             _ => Ok(None),
         }
@@ -355,10 +355,6 @@ impl Bulk<'_> {
         }
         match plan {
             Plan::CteScan { columns, .. } => columns.iter().for_each(|(_, of)| spend(*of)),
-            Plan::With { ctes, .. } => {
-                let columns = ctes.iter().flat_map(|cte| cte.body.columns());
-                columns.for_each(|column| spend(column.id));
-            }
             Plan::Set { inputs, .. } => {
                 let columns = inputs.iter().flat_map(Plan::columns);
                 columns.for_each(|column| spend(column.id));

@@ -59,7 +59,7 @@ pub(super) struct Turned {
 }
 
 impl Bulk<'_> {
-    pub(super) fn with(&self, plan: &Plan, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
+    pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
         for (at, cte) in ctes.iter().enumerate() {
             let plan = match &cte.body {
                 // The rows of a shared plan come in any order.
@@ -85,7 +85,6 @@ impl Bulk<'_> {
                 None => return Ok(None),
             }
         }
-        self.spend(plan);
         self.part(body)
     }
 
