@@ -232,6 +232,11 @@ fn whole_plans_are_the_bulk_engines_and_scans_read_what_is_read_of_them() {
             ["scan s [g, t, n]", "shared plan 1"],
         ),
         (
+            "SELECT s.g, count(*) FROM s JOIN o ON o.k = s.k JOIN s r ON r.k = o.v \
+             WHERE s.n > 1.2 * (SELECT avg(q.n) FROM s q WHERE q.t = s.t) GROUP BY s.g",
+            ["scan s [k, g, t, n]", "scan o [k, v]"],
+        ),
+        (
             "WITH c AS MATERIALIZED (SELECT v FROM o WHERE k > 3), d AS (SELECT v + 1 AS w FROM c) \
              SELECT count(*), (SELECT count(*) FROM d), (SELECT max(w) FROM d) FROM c",
             ["scan o [v] where k > 3", "shared plan 1"],

@@ -97,9 +97,12 @@ impl Bulk<'_> {
         let mut add = Added::default();
         let mut places = HashMap::new();
         for column in &columns {
-            if !self.lowering.is_used(column.id) {
+            // Nodes below have read theirs; readers of the expression are still to come.
+            let reads = self.reads.borrow();
+            if reads.get(&column.id).is_none_or(|count| *count == 0) {
                 continue;
             }
+            drop(reads);
             let typed = self.lowering.column(column.id)?;
             let Some(expression) = scope.expr(&typed.expr) else {
                 return Ok(None);
