@@ -151,7 +151,7 @@ impl Sample {
     /// As [`Sample::column`].
     ///
     /// # Panics
-    /// For a column that the table has not.
+    /// If the table has no such column.
     pub fn distinct(&self, column: usize) -> Result<f64> {
         if let Some(known) = self.distinct[column].get() {
             return Ok(*known);
