@@ -1,20 +1,21 @@
-//! Groups whose results others compute: states, one for each group, take the rows as they come.
+//! Aggregates that the caller implements: each group has a state, and its rows update the state.
 //!
-//! Rows are parted by the hash of their keys, so that threads fold side by side. A part that gets
-//! no more memory begins no more groups: rows of the groups that it has are folded, and rows of
-//! others are set aside until its groups are done.
+//! Rows are partitioned by the hash of their keys. A partition has its own groups, so that several
+//! threads can update states at once. A partition that gets no more memory starts no new groups:
+//! rows of its groups still update their states, and other rows are spilled. When the groups are
+//! finished, the spilled rows are read and grouped.
 //!
 //! ```text
-//! rows of a, b, c    a and b are folded; no memory for c
-//! rows of a, c       a is folded; the row of c goes to a page
-//! end                results of a and b; then c is folded from its pages
+//! rows of a, b, c    the states of a and b are updated; there is no memory for c
+//! rows of a, c       the state of a is updated; the row of c is spilled
+//! end                results of a and b; then the rows of c are read
 //! ```
 //!
-//! States that keep rows, such as those of `array_agg` or DISTINCT, would outgrow the memory
-//! afterwards. Their rows are collected, and parted again by the hash of their groups until each
-//! part fits.
+//! A state that keeps its rows, as `array_agg` and DISTINCT do, grows after its group has started.
+//! Rows of such groups are collected before any state starts. If they find no memory, they are
+//! spilled by partition, and a partition that does not fit is partitioned again.
 //!
-//! A state that alone outgrows the memory is an error.
+//! A single state that does not fit into the memory is an error.
 
 use crate::context::Context;
 use crate::memory::{LEAST, Reservation, Space};

@@ -89,7 +89,7 @@ impl Folded for Sums {
 fn folded(input: Plan, bytes: usize, ordered: bool, keeps: bool) -> Plan {
     let folding = Folding {
         folder: Arc::new(Summing { bytes }),
-        // Rows of one group cannot be parted.
+        // A single group cannot be partitioned.
         sets: if keeps { 1 } else { 2 },
         ordered,
         keeps,

@@ -1,10 +1,10 @@
-//! Groups whose results others compute.
+//! Aggregates that the caller implements.
 
 use crate::Result;
 use crate::vector::Batch;
 use std::sync::Arc;
 
-/// Groups by functions of others.
+/// Groups of rows by aggregates that the caller implements.
 #[derive(Clone, Debug)]
 pub struct Folding {
     /// The functions.

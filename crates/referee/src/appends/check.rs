@@ -1239,8 +1239,8 @@ mod tests {
         assert!(met.contains(&Kind::NoPrefix));
     }
 
+    /// It takes five seconds, and half a minute without optimisation.
     #[test]
-    #[ignore = "takes minutes without optimisation"]
     fn a_million_transactions() {
         let history = simulated(1, Store::Snapshots, 1_000_000, 64);
         for level in Isolation::ALL {

@@ -2,7 +2,7 @@
 //!
 //! Rows of a batch are brought into the order of their groups, so that each group's rows are a
 //! slice. Calls that need an order or different values keep their rows until the end. The bulk
-//! engine parts rows by their groups, and gives groups that find no memory later (`exec::fold`).
+//! engine partitions rows by their groups, and spills rows of groups that find no memory (`exec::fold`).
 //!
 //! With grouping sets every row comes once for each set.
 
