@@ -25,10 +25,6 @@ impl Context<'_> {
         make: impl Fn() -> Result<S>,
         push: impl Fn(&mut S, Selected) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
-        let workers = match pipeline.source {
-            Source::Feed(..) => Workers::Waiting,
-            _ => workers,
-        };
         let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
         let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
             true => self.threads,
