@@ -35,7 +35,12 @@ use crate::plan::Plan;
 pub use unnest::{plain, unnest};
 
 /// A plan that gives the same rows, after all rewritings.
-pub fn rewritten(mut plan: Plan) -> Plan {
+pub fn rewritten(plan: Plan) -> Plan {
+    rewritten_with(plan, |_| {})
+}
+
+/// The same with a rewriting of the caller, to which tables still have all their columns.
+pub fn rewritten_with(mut plan: Plan, own: impl FnOnce(&mut Plan)) -> Plan {
     nodes::each(&mut plan, &mut |node| {
         empty::emptied(node);
         guard::guarded(node);
@@ -45,5 +50,6 @@ pub fn rewritten(mut plan: Plan) -> Plan {
     nodes::each(&mut plan, &mut order::ordered);
     let mut plan = push_down::push_down(plan);
     nodes::each(&mut plan, &mut computed::computed);
+    own(&mut plan);
     prune::pruned(plan)
 }

@@ -6,8 +6,8 @@
 //!     Project a, b, x + y AS d              Project a, b
 //! ```
 //!
-//! Items of projections, calls of aggregates and of windows are such values, and columns of a
-//! common table expression that no place reads; one that is volatile stays. Columns of set
+//! Items of projections, calls of aggregates and of windows are such values, and columns of
+//! tables and of common table expressions that no place reads; one that is volatile stays. Columns of set
 //! operations, of DISTINCT and of recursions are all read, by their places.
 
 use std::collections::HashSet;
@@ -44,13 +44,9 @@ fn prune(plan: &mut Plan, read: &mut HashSet<ColumnId>) {
             .iter()
             .for_each(|input| read.extend(ids(&input.columns()))),
         Plan::Distinct { input, .. } => read.extend(ids(&input.columns())),
+        Plan::Scan { columns, .. } => keep_read(columns, read),
         Plan::CteScan { columns, .. } => {
-            // Rows without columns would be no rows of a table.
-            let first = columns.first().cloned();
-            columns.retain(|(column, _)| read.contains(&column.id));
-            if columns.is_empty() {
-                columns.extend(first);
-            }
+            keep_read(columns, read);
             read.extend(columns.iter().map(|(_, of)| *of));
         }
         Plan::With { ctes, .. } => ctes.iter().for_each(|cte| read.extend(all_of(cte))),
@@ -68,6 +64,16 @@ fn prune(plan: &mut Plan, read: &mut HashSet<ColumnId>) {
     // The right side of a join may read columns of the left one.
     for input in plan.inputs_mut().into_iter().rev() {
         prune(input, read);
+    }
+}
+
+/// Takes columns of a table away that are not read.
+fn keep_read<T: Clone>(columns: &mut Vec<(Column, T)>, read: &HashSet<ColumnId>) {
+    // Rows without columns would be no rows of a table.
+    let first = columns.first().cloned();
+    columns.retain(|(column, _)| read.contains(&column.id));
+    if columns.is_empty() {
+        columns.extend(first);
     }
 }
 

@@ -73,6 +73,40 @@ impl Chance {
 }
 
 #[test]
+fn tables_are_read_for_the_columns_that_something_reads() {
+    /// How many columns scans read, from the left.
+    fn read(plan: &Plan) -> Vec<usize> {
+        let own = match plan {
+            Plan::Scan { columns, .. } => vec![columns.len()],
+            _ => Vec::new(),
+        };
+        let below = plan.inputs().into_iter().flat_map(read);
+        own.into_iter().chain(below).collect()
+    }
+    for (sql, wanted) in [
+        ("select x from r", vec![1]),
+        ("select count(*) from r", vec![1]),
+        ("select x from r where y > 1", vec![2]),
+        ("select r.x from r join s on r.x = s.x", vec![1, 1]),
+        (
+            "select 1 from r where exists (select * from s where s.x = r.y)",
+            vec![1, 1],
+        ),
+        ("select count(*) from (select distinct * from r) q", vec![2]),
+        ("select x from r union all select y from s", vec![1, 1]),
+        (
+            "select q.x from r, lateral (select s.x from s where s.y > r.y) q",
+            vec![1, 2],
+        ),
+    ] {
+        let plan = bound(sql).unwrap();
+        let new = super::rewritten(plan.clone());
+        same_rows(sql, &plan, &new);
+        assert_eq!(read(&new), wanted, "{sql}");
+    }
+}
+
+#[test]
 fn limits_of_no_rows() {
     let is_empty = |sql: &str| {
         let plan = super::rewritten(bound(sql).unwrap());

@@ -152,9 +152,7 @@ pub(crate) fn rewritten(plan: &Plan, around: &Surroundings) -> Plan {
     let mut plan = plan.clone();
     let fold = around.fold();
     fold.plan(&mut plan);
-    let mut plan = rewrite::rewritten(plan);
-    indexed::look_up(&mut plan, &fold);
-    plan
+    rewrite::rewritten_with(plan, |plan| indexed::look_up(plan, &fold))
 }
 
 /// The plan of DataFusion for a rewritten plan.
