@@ -3,6 +3,7 @@
 //! The condition is computed for many pairs at once. Where it asks for equal columns, only pairs
 //! that have the same values there are looked at.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -53,8 +54,8 @@ impl Run<'_> {
                 }
             }
             let table = match &inner {
-                Some(table) if !lateral => table.clone(),
-                _ => self.plan(right, &env)?,
+                Some(table) if !lateral => Cow::Borrowed(table),
+                _ => Cow::Owned(self.plan(right, &env)?),
             };
             // Pairs of rows that were looked at together are counted.
             if found.is_none() {
@@ -94,23 +95,24 @@ impl Run<'_> {
             self.count(pairs.len())?;
             if lateral && kind.gives_right() {
                 offset += table.rows;
-                parts.push(table);
+                parts.push(table.into_owned());
             }
         }
-        let ids: Vec<_> = right.columns().iter().map(|column| column.id).collect();
-        let none = right.columns().into_iter().map(|column| {
-            let empty = new_empty_array(&column.ty.arrow());
-            (column.id, empty)
-        });
-        let none = Table {
-            columns: none.collect(),
-            rows: 0,
-        };
-        parts.push(none.clone());
         let inner = match inner {
             Some(inner) => inner,
-            None if lateral => Table::stacked(&ids, &parts)?,
-            None => none,
+            None => {
+                let columns = right.columns();
+                let ids: Vec<_> = columns.iter().map(|column| column.id).collect();
+                let none = columns.iter().map(|column| {
+                    let empty = new_empty_array(&column.ty.arrow());
+                    (column.id, empty)
+                });
+                parts.push(Table {
+                    columns: none.collect(),
+                    rows: 0,
+                });
+                Table::stacked(&ids, &parts)?
+            }
         };
         if always {
             let mut met = vec![false; inner.rows];

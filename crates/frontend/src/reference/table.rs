@@ -36,16 +36,16 @@ impl Table {
 
     /// Some of its rows.
     pub(super) fn select(&self, rows: &[usize]) -> Result<Table> {
-        let mut places = rows.iter().enumerate();
-        if rows.len() == self.rows && places.all(|(place, row)| place == *row) {
-            return Ok(self.clone());
-        }
         let rows: Vec<Option<usize>> = rows.iter().copied().map(Some).collect();
         self.select_or_null(&rows)
     }
 
     /// Some of its rows, and rows of NULLs.
     pub(super) fn select_or_null(&self, rows: &[Option<usize>]) -> Result<Table> {
+        let mut places = rows.iter().enumerate();
+        if rows.len() == self.rows && places.all(|(place, row)| *row == Some(place)) {
+            return Ok(self.clone());
+        }
         let places: UInt64Array = rows.iter().map(|row| row.map(|row| row as u64)).collect();
         let columns = self
             .columns
