@@ -90,6 +90,13 @@ impl PlannedTable {
         let loose = self.table.delta().rows();
         loose <= self.loose * TIMES_ROWS + MORE_ROWS && (!self.settled || self.table.is_settled())
     }
+
+    /// Whether the statement that sees a snapshot may use the plan: its transaction has changed
+    /// nothing of a table whose rows the plan may have answers of, and need not note that it
+    /// reads it.
+    fn suits(&self, snapshot: &Snapshot) -> bool {
+        !self.settled || !snapshot.notes_reads() && !snapshot.has_own_changes(self.table.id)
+    }
 }
 
 /// Plans of queries of one database.
@@ -147,6 +154,10 @@ impl KnownPlans {
             plans.count -= 1;
             return None;
         }
+        // Of rows that the transaction alone sees, and of what it reads, an answer says nothing.
+        if !known.tables.iter().all(|planned| planned.suits(snapshot)) {
+            return None;
+        }
         let KnownPlan {
             physical,
             schema,
@@ -161,14 +172,18 @@ impl KnownPlans {
         })
     }
 
-    /// Keeps a plan that was made for `snapshot`, of tables as they were before.
+    /// Keeps a plan that was made for `snapshot`, of tables as they were before. A transaction
+    /// that sees an older catalog than others leaves theirs alone.
     pub(crate) fn keep(
         &self,
         (settings, ast): (PlannedFor, &Ast),
         plan: &KnownPlan,
         tables: Vec<PlannedTable>,
-        snapshot: &Snapshot,
+        (snapshot, now): (&Snapshot, &Snapshot),
     ) {
+        if !Arc::ptr_eq(snapshot.catalog(), now.catalog()) {
+            return;
+        }
         let mut plans = self.plans.lock();
         if !plans.fit(snapshot) || plans.count >= PLANS {
             plans.clear();
@@ -256,8 +271,24 @@ fn depends_on_time(expr: &Expr) -> DfResult<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::run;
-    use crate::{Database, Session};
+    use crate::testing::{on_runtime, run};
+    use crate::{Database, Outcome, Session};
+    use datafusion::arrow::array::AsArray;
+    use datafusion::arrow::datatypes::Int64Type;
+    use futures::StreamExt;
+
+    /// The number that a query gives.
+    fn one(session: &Session, sql: &str) -> i64 {
+        on_runtime(async {
+            let Ok(Outcome::Rows(mut rows)) =
+                session.execute(sql).await.map(|mut all| all.remove(0))
+            else {
+                panic!("{sql} gives no rows");
+            };
+            let batch = rows.stream.next().await.unwrap().unwrap();
+            batch.column(0).as_primitive::<Int64Type>().value(0)
+        })
+    }
 
     /// Whether the plan of a query is known.
     fn knows(session: &Session, sql: &str) -> bool {
@@ -298,6 +329,55 @@ mod tests {
         run(&session, "ALTER TABLE t ADD COLUMN n INTEGER");
         assert!(!knows(&session, some));
     }
+
+    #[test]
+    fn transactions_use_plans_and_see_their_own_rows() {
+        let database = Database::in_memory();
+        let (session, other) = (database.session(), database.session());
+        let all = "SELECT count(*) FROM t";
+        let table = "CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 1000) AS g(value)";
+        run(&session, table);
+        run(&session, "VACUUM t");
+        run(&session, "BEGIN");
+        run(&session, "SELECT max(k) FROM t WHERE k > 3");
+        run(&session, all);
+        assert!(knows(&session, "SELECT max(k) FROM t WHERE k > 3"));
+        assert!(knows(&session, all));
+        // The answer that the plan has is that of others.
+        run(&session, "INSERT INTO t VALUES (0)");
+        assert_eq!(one(&session, all), 1001);
+        assert_eq!(one(&other, all), 1000);
+        run(&session, "ALTER TABLE t ADD COLUMN n INTEGER");
+        assert_eq!(one(&session, all), 1001);
+        run(&session, "ROLLBACK");
+        assert_eq!(one(&session, all), 1000);
+    }
+
+    #[test]
+    fn answers_of_plans_are_reads_of_serializable_transactions() {
+        let database = Database::in_memory();
+        let (session, other) = (database.session(), database.session());
+        let all = "SELECT count(*) FROM t";
+        for sql in [
+            "CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 1000) AS g(value)",
+            "CREATE TABLE u (n BIGINT)",
+            "VACUUM t",
+            all,
+        ] {
+            run(&session, sql);
+        }
+        assert!(knows(&session, all));
+        for session in [&session, &other] {
+            run(session, "BEGIN ISOLATION LEVEL SERIALIZABLE");
+        }
+        run(&session, all);
+        run(&session, "INSERT INTO u VALUES (1)");
+        run(&other, "INSERT INTO t VALUES (0)");
+        run(&other, "COMMIT");
+        let refused = on_runtime(session.execute("COMMIT")).unwrap_err();
+        assert_eq!(refused.sqlstate, "40001");
+    }
+
     #[test]
     fn plans_of_analyses_are_known() {
         let database = Database::in_memory();

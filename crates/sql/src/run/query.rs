@@ -54,7 +54,7 @@ impl Run<'_> {
     async fn planned(&self, ast: &Ast) -> Result<Planned> {
         let known = self.session.database().plans();
         let settings = self.session.plan_settings();
-        let shared = !self.session.in_transaction() && !self.session.client().has_path();
+        let shared = !self.session.client().has_path();
         if shared && let Some(plan) = known.find(settings, ast, &self.snapshot) {
             return Ok(Planned::Plan(plan));
         }
@@ -76,7 +76,8 @@ impl Run<'_> {
             foreseen: Foreseen::default(),
         };
         if let Some(tables) = tables {
-            known.keep((settings, ast), &planned, tables, &self.snapshot);
+            let now = self.session.database().store().snapshot();
+            known.keep((settings, ast), &planned, tables, (&self.snapshot, &now));
         }
         Ok(Planned::Plan(planned))
     }

@@ -43,6 +43,16 @@ impl Snapshot {
         }
     }
 
+    /// Whether a transaction sees changes of its own in a table.
+    pub fn has_own_changes(&self, table: TableId) -> bool {
+        self.inner.own.0.contains_key(&table)
+    }
+
+    /// Whether the tables that are read are noted, as a serialisable transaction has it.
+    pub fn notes_reads(&self) -> bool {
+        self.inner.reads.is_some()
+    }
+
     /// The last commit that it sees.
     pub fn timestamp(&self) -> u64 {
         self.inner.timestamp
