@@ -224,6 +224,10 @@ pub(crate) fn bound_by_keys(
         if bound.dated || operators(&bound.plan) > OPERATORS || levels > FLAT {
             return Ok(None);
         }
+        // The plan may read no table any more that the query reads.
+        if lower::look_at_relations(&bound.plan, &readable).is_err() {
+            return Ok(None);
+        }
         let around = Surroundings {
             session,
             parameters: Arc::from(Vec::new()),
@@ -367,7 +371,7 @@ fn bound_or_found(
     }
     let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
         let mut plan = lower::rewritten(&bound.plan, &around);
-        if let Some(form) = finds.filter(|_| bound.parameters.is_empty()) {
+        if let Some(form) = finds.filter(|_| bound.parameters.is_empty() && unreadable.is_none()) {
             plan = match KeyPlan::of(plan, &bound.columns) {
                 Ok(keyed) => {
                     let record = relations.state.config().get_extension::<Record>();

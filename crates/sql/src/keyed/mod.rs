@@ -18,7 +18,8 @@
 //!
 //! Every condition is tested again on the rows that are found, so that a look-up may give more
 //! rows than are wanted, but never fewer. A query that finds many rows goes the usual way, and
-//! so do those with sub-queries, volatile functions, windows and set operations.
+//! so do those with sub-queries, volatile functions, windows and set operations. A query without
+//! tables whose values are all given, such as `SELECT 1`, is a query of no keys.
 
 mod access;
 mod cells;
