@@ -22,6 +22,10 @@ use crate::watch::Traffic;
 pub(crate) const LONGEST: usize = 64 << 20;
 /// Bytes of the longest message before.
 const LONGEST_OF_STRANGERS: usize = 10_000;
+/// Bytes that are asked for at a time, and fewest that a read has room for: a message that does not
+/// fit takes another read.
+const READ: usize = 4 << 10;
+const READ_LEAST: usize = 1 << 10;
 /// Bytes that are sent at once.
 const ENOUGH: usize = 64 << 10;
 /// How long the end of a connection may take: nobody may be there any more.
@@ -155,6 +159,9 @@ impl Messages {
     /// there is more.
     async fn read(&mut self) -> Result<bool, Failure> {
         self.flush().await?;
+        if self.input.capacity() - self.input.len() < READ_LEAST {
+            self.input.reserve(READ);
+        }
         let more = self.stream.read_buf(&mut self.input).await?;
         self.traffic.received += more as u64;
         Ok(more > 0)

@@ -189,9 +189,7 @@ impl Run<'_> {
             return Box::pin(self.planned_by_kind(&keys.ast()?)).await;
         };
         match (ast, keys.keyed.change()) {
-            (Ast::Query(query), _) if !query.locks.is_empty() => {
-                self.locked_rows(query, rows).await
-            }
+            (Ast::Query(query), _) if !query.locks.is_empty() => self.locked_rows(query, &rows),
             (Ast::Query(_), _) => Outcome::batch(rows),
             (Ast::Update(update), Some(change)) => {
                 let list = update.returning.as_deref();

@@ -21,7 +21,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Int64Type, Schema};
 use datafusion::execution::SendableRecordBatchStream;
@@ -309,9 +309,10 @@ impl Run<'_> {
     ///
     /// # Errors
     /// As [`Run::with_locks`].
-    pub(super) async fn locked_rows(&self, query: &Query, rows: RecordBatch) -> Result<Outcome> {
+    pub(super) fn locked_rows(&self, query: &Query, rows: &RecordBatch) -> Result<Outcome> {
         let tables = self.may_lock(query)?;
-        self.lock_all(&tables, of_batch(rows)?, (0, None)).await
+        let locked = self.lock_rows(&tables, rows, &mut (0, None))?;
+        Outcome::batch(without_ids(&locked, &tables)?)
     }
 
     /// A query with locks that gives the ids of its rows behind its columns and does not lock
@@ -360,7 +361,7 @@ impl Run<'_> {
             && let Some(batch) = stream.next().await
         {
             let batch = self.lock_rows(tables, &batch?, &mut limit)?;
-            let batch = batch.project(&(0..shown).collect::<Vec<_>>())?;
+            let batch = without_ids(&batch, tables)?;
             held.try_grow(batch.get_array_memory_size())?;
             batches.push(batch);
         }
@@ -533,7 +534,10 @@ impl Run<'_> {
             }
             kept.push(has);
         }
-        Ok(filter_record_batch(batch, &BooleanArray::from(kept))?)
+        match kept.iter().all(|kept| *kept) {
+            true => Ok(batch.clone()),
+            false => Ok(filter_record_batch(batch, &BooleanArray::from(kept))?),
+        }
     }
 
     /// Locks a row; whether it is to be given.
@@ -560,6 +564,17 @@ impl Run<'_> {
             (RowLock::Changed, _) => Err(unserialized(one, "was changed")),
         }
     }
+}
+
+/// Rows without the ids of the locked rows, which are their last columns.
+fn without_ids(rows: &RecordBatch, tables: &[Locked<'_>]) -> Result<RecordBatch> {
+    let shown = rows.num_columns() - tables.len();
+    let columns = rows.columns()[..shown].to_vec();
+    let fields = rows.schema_ref().fields()[..shown].to_vec();
+    let schema = Arc::new(Schema::new(fields));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    let rows = RecordBatch::try_new_with_options(schema, columns, &options)?;
+    Ok(rows)
 }
 
 fn unserialized(one: &Locked<'_>, what: &str) -> Error {
