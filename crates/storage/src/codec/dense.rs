@@ -185,7 +185,9 @@ fn variable<'a>(
     nulls: Option<NullBuffer>,
     value: impl Fn(usize) -> &'a [u8],
 ) -> Result<Dense> {
-    let mut bytes = Vec::new();
+    // Growing would move millions of bytes about.
+    let present = (0..array.len()).filter(|row| array.is_valid(*row));
+    let mut bytes = Vec::with_capacity(present.map(|row| value(row).len()).sum());
     let mut ends = Vec::with_capacity(array.len());
     for row in 0..array.len() {
         if array.is_valid(row) {

@@ -102,7 +102,7 @@ pub fn integers(column: &Dense, physical: Physical) -> Option<Vec<i64>> {
 }
 
 /// Most bytes of values that a table of symbols is trained on.
-const TRAINING_BYTES: usize = 512 << 10;
+const TRAINING_BYTES: usize = 256 << 10;
 
 /// At most `most` of `rows` rows, spread evenly, each at a place of its own
 /// within its share: a fixed step could fall into step with the data.

@@ -215,7 +215,8 @@ impl TupleShape {
                         return Ok(array);
                     }
                 }
-                let (mut bytes, mut places) = (Vec::with_capacity(16 * count), Vec::new());
+                let all = tuples.clone().map(|tuple| value(tuple).len()).sum();
+                let (mut bytes, mut places) = (Vec::with_capacity(all), Vec::with_capacity(count));
                 for tuple in tuples {
                     let start = bytes.len();
                     bytes.extend_from_slice(value(tuple));
