@@ -13,6 +13,7 @@
 //! query of 1000 rows           on threads like others
 //! ```
 
+use freestone_storage::io::{drop_priority, take_idle_time};
 use parking_lot::Mutex;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
@@ -42,10 +43,8 @@ enum Rank {
 }
 
 /// Steps of `nice` of [`Rank::Below`]: beside another thread it has a quarter of a processor.
-#[cfg(target_os = "linux")]
 const BELOW: i32 = 6;
 /// The most steps that there are.
-#[cfg(target_os = "linux")]
 const LOWEST: i32 = 19;
 /// Short statements in a second that are many.
 const MANY: u64 = 50;
@@ -100,22 +99,16 @@ impl Rank {
     /// Gives this thread the rank; one that the system refuses to change stays as it is.
     fn take(self) {
         RANK.set(self);
-        #[cfg(target_os = "linux")]
         match self {
             Rank::Equal => {}
             Rank::Below => drop_priority(BELOW),
             Rank::Background => {
-                if !freestone_storage::io::take_idle_time() {
+                if !take_idle_time() {
                     drop_priority(LOWEST);
                 }
             }
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn drop_priority(steps: i32) {
-    let _ = rustix::process::setpriority_process(None, steps);
 }
 
 /// Threads without work, by their numbers.

@@ -33,7 +33,7 @@ pub use disk::{Disk, Lock};
 pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
 pub use prefetch::{PrefetchFile, Prefetcher, ReadMethod, ReadOptions};
-pub use scheduling::take_idle_time;
+pub use scheduling::{drop_priority, take_idle_time};
 pub use sim::{Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport};
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 

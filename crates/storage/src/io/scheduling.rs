@@ -1,5 +1,14 @@
 //! The place of threads in the system's schedule.
 
+/// Puts the calling thread so many steps of `nice` below those of other programs. Linux alone has
+/// priorities of threads; nothing changes elsewhere, or if the system refuses.
+pub fn drop_priority(steps: i32) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, steps);
+    #[cfg(not(target_os = "linux"))]
+    let _ = steps;
+}
+
 /// Gives the calling thread the time that no other thread wants, and no more; the way back is for
 /// privileged users. Returns whether the system does that: Linux has such a policy.
 #[must_use]

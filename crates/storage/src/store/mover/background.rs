@@ -6,6 +6,7 @@ use super::status::Tally;
 use super::step::{Done, Progress};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
+use crate::io::drop_priority;
 use crate::schema::Layout;
 use crate::store::Engine;
 use crate::table::Table;
@@ -16,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// Steps of `nice` by which the thread stands below those that answer statements: beside two of
+/// them on one processor it has an eighth of it. A committer whose delta is far behind helps.
+const BELOW: i32 = 6;
 /// How long a table rests after a failure; twice as long after the next,
 const REST: Duration = Duration::from_secs(1);
 /// up to this.
@@ -259,6 +263,7 @@ impl Mover {
 
 /// The thread. It ends before the store does, which waits for it.
 fn run(engine: &Arc<Engine>) {
+    drop_priority(BELOW);
     let mover = &engine.mover;
     loop {
         let table = match mover.next() {
