@@ -330,11 +330,14 @@ impl Transaction {
         }
         let base = self.store.snapshot();
         let now = base.timestamp();
+        // Most commits define nothing.
+        let is_defined_alike = Arc::ptr_eq(base.definitions(), self.base.definitions());
         let fits = |id: &TableId, own: &OwnChanges| {
-            base.table_by_id(*id).is_some_and(|table| {
-                let mut fragments = own.fragments.iter();
-                fragments.all(|fragment| fragment.schema().same_rows(&table.schema))
-            })
+            is_defined_alike
+                || base.table_by_id(*id).is_some_and(|table| {
+                    let mut fragments = own.fragments.iter();
+                    fragments.all(|fragment| fragment.schema().same_rows(&table.schema))
+                })
         };
         // Rows of tables that others have altered are refused when it commits.
         if now == self.base.timestamp() || !self.tables.iter().all(|(id, own)| fits(id, own)) {
