@@ -380,7 +380,7 @@ fn bound_or_found(
                         session: &around.session,
                         record: record.as_deref(),
                     };
-                    match keyed.rows(&seen, &[], form)? {
+                    match keyed.rows(&seen, &keyed::Parameters::default(), form)? {
                         Some(rows) => return Ok(Made::Rows(rows)),
                         None => keyed.into_plan(),
                     }

@@ -19,7 +19,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use freestone_frontend::evaluate::{Input, evaluate, expanded};
 use freestone_frontend::functions::Session;
@@ -34,6 +34,7 @@ use freestone_storage::{
 };
 
 use super::cells::whole;
+use super::given::Parameters;
 use super::is_readable;
 use crate::lower::Handle;
 use crate::relations::may_read;
@@ -127,7 +128,7 @@ enum Source {
 /// The values that a run of a query is given.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
-    pub(super) parameters: &'a [ArrayRef],
+    pub(super) parameters: &'a Parameters<'a>,
     pub(super) session: &'a Session,
 }
 
@@ -137,7 +138,7 @@ impl Given<'_> {
     fn computed(&self, expr: &Expr) -> Option<Option<Value>> {
         whole(expr, self.parameters).or_else(|| {
             let input = Input {
-                parameters: self.parameters,
+                parameters: self.parameters.arrays(),
                 ..Input::new(1, &|_| None, self.session)
             };
             let array = expanded(&evaluate(expr, &input).ok()?, 1);
@@ -148,10 +149,10 @@ impl Given<'_> {
 
 impl Source {
     /// The value that is the same for all keys.
-    fn value(&self, parameters: &[ArrayRef]) -> Option<Value> {
+    fn value(&self, parameters: &Parameters<'_>) -> Option<Value> {
         match self {
             Source::Given(value) => value.clone(),
-            Source::Parameter(number) => cell(parameters.get(number - 1)?, 0),
+            Source::Parameter(number) => parameters.stored(*number)?,
             Source::Row(_) | Source::Computed(_) => None,
         }
     }
@@ -260,7 +261,7 @@ impl By {
     }
 
     /// The rows that are wanted of those with one key, if not all of them are.
-    pub(super) fn foremost(&self, parameters: &[ArrayRef]) -> Option<Foremost> {
+    pub(super) fn foremost(&self, parameters: &Parameters<'_>) -> Option<Foremost> {
         let By::First {
             foremost: Some((next, limited)),
             ..

@@ -19,6 +19,8 @@ use freestone_frontend::values::Numeric;
 use freestone_storage::row::cell;
 use freestone_storage::{Column, ColumnType, Value};
 
+use super::given::Parameters;
+
 /// A value in the course of a computation.
 #[derive(Clone, Debug, PartialEq)]
 enum Cell {
@@ -34,12 +36,12 @@ enum Cell {
 pub(super) struct Cells<'a> {
     /// The value of a column as it is stored, and its type.
     pub(super) column: &'a dyn Fn(ColumnId) -> Option<(Option<&'a Value>, &'a Type)>,
-    pub(super) parameters: &'a [ArrayRef],
+    pub(super) parameters: &'a Parameters<'a>,
 }
 
 /// The whole number that an expression without columns is; the outer `None` if it has to be
 /// computed by the front's functions, the inner one is NULL.
-pub(super) fn whole(expr: &Expr, parameters: &[ArrayRef]) -> Option<Option<Value>> {
+pub(super) fn whole(expr: &Expr, parameters: &Parameters<'_>) -> Option<Option<Value>> {
     let cells = Cells {
         column: &|_| None,
         parameters,
@@ -83,7 +85,8 @@ impl Cells<'_> {
         match &expr.kind {
             ExprKind::Literal(value) => of_array(value, &expr.ty),
             ExprKind::Parameter(number) => {
-                of_array(self.parameters.get(number.checked_sub(1)?)?, &expr.ty)
+                let value = self.parameters.stored_as(*number, &expr.ty)?;
+                of_stored(value.as_ref(), &expr.ty)
             }
             ExprKind::Column(id) => {
                 let (value, ty) = (self.column)(*id)?;

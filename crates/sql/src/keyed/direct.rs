@@ -21,10 +21,11 @@ use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Plan};
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::row::cell;
-use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table};
+use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table, Value};
 
 use super::access::{Access, By, Given, stored};
 use super::cells::Cells;
+use super::given::Parameters;
 use super::{MOST_ROWS, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
 use crate::lower::{is_shown_otherwise, shown_field, shown_values};
@@ -45,6 +46,41 @@ pub(super) struct Direct {
     answer: Option<SchemaRef>,
     /// The columns of the result that are shown otherwise than they are held, and their types.
     otherwise: Vec<(usize, Type)>,
+    /// The columns of the look-up that the result has, if it has no others and shows them as they
+    /// are, or with blanks up to the length of their type.
+    plain: Option<Plain>,
+}
+
+/// Adds blanks to a text up to a number of characters.
+fn fill(text: &mut Vec<u8>, width: u32) {
+    // Bytes within a character begin with the bits 10.
+    let characters = text.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+    let missing = (width as usize).saturating_sub(characters);
+    text.resize(text.len() + missing, b' ');
+}
+
+/// A result of nothing but columns of a look-up.
+#[derive(Debug)]
+enum Plain {
+    /// All of them, in their order.
+    All,
+    /// Those at these places.
+    Some(Vec<usize>),
+}
+
+impl Plain {
+    fn of(items: &[Item], columns: usize) -> Option<Plain> {
+        let places = items.iter().map(|item| match item {
+            Item::Stored(place) => Some(*place),
+            Item::Id | Item::Computed(_) => None,
+        });
+        let places = places.collect::<Option<Vec<usize>>>()?;
+        let in_order = places.iter().enumerate().all(|(at, place)| at == *place);
+        Some(match in_order && places.len() == columns {
+            true => Plain::All,
+            false => Plain::Some(places),
+        })
+    }
 }
 
 /// A column of the result.
@@ -145,11 +181,17 @@ impl Direct {
         let fields: Option<Vec<_>> = fields.collect();
         let types = shown.iter().map(|(_, ty, _)| ty.clone()).enumerate();
         let otherwise = types.filter(|(_, ty)| is_shown_otherwise(ty));
+        let otherwise: Vec<(usize, Type)> = otherwise.collect();
+        let plain = Plain::of(&items, columns.len());
         let look_up = KeyLookUp::prepare(&table.schema, by.key(), &places).ok()?;
         Some(Direct {
             look_up: look_up.of_reader(),
+            plain: plain.filter(|_| {
+                let mut types = otherwise.iter().map(|(_, ty)| ty);
+                fields.is_some() && types.all(|ty| matches!(ty, Type::Char(Some(_))))
+            }),
             answer: fields.map(|fields| Arc::new(Schema::new(fields))),
-            otherwise: otherwise.collect(),
+            otherwise,
             columns,
             items,
             read,
@@ -195,23 +237,23 @@ impl Direct {
         snapshot: &Snapshot,
         given: &Given<'_>,
     ) -> Result<Option<Vec<Row>>> {
-        let places = self.items.iter().map(|item| match item {
-            Item::Stored(place) => Some(*place),
-            Item::Id | Item::Computed(_) => None,
-        });
-        let places: Option<Vec<usize>> = places.collect();
-        let is_plain = self.answer.is_some() && self.otherwise.is_empty();
-        let Some(places) = places.filter(|_| is_plain) else {
+        let Some(plain) = &self.plain else {
             return Ok(None);
         };
         let Some(found) = self.found(access, snapshot, given)? else {
             return Ok(None);
         };
-        let in_order = places.len() == self.columns.len()
-            && places.iter().enumerate().all(|(at, place)| at == *place);
-        let rows = found.into_iter().map(|(_, row)| match in_order {
-            true => row,
-            false => places.iter().map(|place| row[*place].clone()).collect(),
+        let rows = found.into_iter().map(|(_, row)| {
+            let mut row: Row = match plain {
+                Plain::All => row,
+                Plain::Some(places) => places.iter().map(|place| row[*place].clone()).collect(),
+            };
+            for (at, ty) in &self.otherwise {
+                if let (Type::Char(Some(width)), Some(Value::Bytes(text))) = (ty, &mut row[*at]) {
+                    fill(text, *width);
+                }
+            }
+            row
         });
         Ok(Some(rows.collect()))
     }
@@ -332,7 +374,7 @@ impl Direct {
         &self,
         items: &[Item],
         old: &Row,
-        parameters: &[ArrayRef],
+        parameters: &Parameters<'_>,
         table: &Table,
     ) -> Option<Row> {
         let column = |id: ColumnId| {
@@ -375,7 +417,7 @@ impl Direct {
             found.map(|(_, array)| Computed::rows(Arc::clone(array)))
         };
         let input = Input {
-            parameters: given.parameters,
+            parameters: given.parameters.arrays(),
             ..Input::new(rows, &column, given.session)
         };
         Ok(expanded(&evaluate(expr, &input)?, rows))

@@ -24,6 +24,7 @@
 mod access;
 mod cells;
 mod direct;
+mod given;
 mod query;
 
 use std::collections::HashSet;
@@ -48,6 +49,7 @@ use crate::lower::{shown_batch, shown_field, stored_batch};
 use crate::values::convert::{is_held_as_text, loaded};
 use crate::workload::Record;
 
+pub(crate) use given::Parameters;
 pub(crate) use query::{Bound, KeyChange, KeyQuery, Keyed};
 
 /// Most rows that all look-ups of a query may find.
@@ -86,7 +88,7 @@ pub(crate) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn given(&self, parameters: &'a [ArrayRef]) -> Given<'a> {
+    fn given(&self, parameters: &'a Parameters<'a>) -> Given<'a> {
         Given {
             parameters,
             session: self.session,
@@ -156,7 +158,7 @@ impl KeyPlan {
     pub(crate) fn stored_rows(
         &self,
         seen: &Seen<'_>,
-        parameters: &[ArrayRef],
+        parameters: &Parameters<'_>,
     ) -> Result<Option<Vec<Row>>> {
         match self.direct() {
             Some((direct, access)) => {
@@ -175,7 +177,7 @@ impl KeyPlan {
     pub(crate) fn versions(
         &self,
         seen: &Seen<'_>,
-        parameters: &[ArrayRef],
+        parameters: &Parameters<'_>,
         table: &Table,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         match self.direct() {
@@ -195,7 +197,7 @@ impl KeyPlan {
     pub(crate) fn rows(
         &self,
         seen: &Seen<'_>,
-        parameters: &[ArrayRef],
+        parameters: &Parameters<'_>,
         form: Form,
     ) -> Result<Option<RecordBatch>> {
         if let (Some((direct, access)), Form::Shown) = (self.direct(), form)
@@ -227,7 +229,7 @@ impl KeyPlan {
             let batch = place.and_then(|place| found.get(place));
             Ok(batch.cloned().into_iter().collect())
         };
-        let table = reference::run(&self.plan, &of, session, parameters)?;
+        let table = reference::run(&self.plan, &of, session, parameters.arrays())?;
         let columns = self.shown.iter().map(|(name, ty, id)| {
             let values = table.column(*id).cloned();
             values.map(|values| (name.as_str(), ty, values))
@@ -248,7 +250,7 @@ impl KeyPlan {
 fn looked_up(
     (access, keys): (&Access, &[Key<Value>]),
     (snapshot, record): (&Snapshot, Option<&Record>),
-    parameters: &[ArrayRef],
+    parameters: &Parameters<'_>,
     left: &mut usize,
 ) -> Result<Option<RecordBatch>> {
     let Some(table) = access.table_in(snapshot) else {

@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch,
-    StringViewArray, new_null_array,
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringViewArray, new_null_array,
 };
 use freestone_frontend::functions::{Session as Settings, read};
 use freestone_frontend::types::Type;
 use freestone_storage::{Definitions, Row, RowId, Snapshot, Table};
 
+use super::given::{One, Parameters};
 use super::{Form, KeyPlan, Seen};
 use crate::error::Result;
 use crate::names::Name;
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Bound {
 /// A query with values for its parameters.
 pub(crate) struct Keyed<'a> {
     pub(crate) query: &'a KeyQuery,
-    pub(crate) values: Vec<ArrayRef>,
+    pub(crate) values: Parameters<'a>,
 }
 
 impl KeyQuery {
@@ -131,15 +131,16 @@ impl KeyQuery {
     }
 
     /// The parameters as values of their types; `None` if one is of another type.
-    pub(crate) fn values(&self, parameters: &[Parameter]) -> Option<Vec<ArrayRef>> {
+    pub(crate) fn values<'a>(&self, parameters: &'a [Parameter]) -> Option<Parameters<'a>> {
         let bound = self.bound.as_ref()?;
         if parameters.len() != bound.types.len() {
             return None;
         }
-        let pairs = parameters.iter().zip(&bound.types);
-        pairs
-            .map(|(given, ty)| value(given, ty, &bound.settings))
-            .collect()
+        let mut each = Vec::with_capacity(parameters.len());
+        for (given, ty) in parameters.iter().zip(&bound.types) {
+            each.push(value(given, ty, &bound.settings)?);
+        }
+        Some(Parameters::new(each))
     }
 }
 
@@ -200,23 +201,25 @@ impl Keyed<'_> {
     }
 }
 
-/// A parameter as a value of a type, one row; `None` for one that is not simply of it.
-fn value(given: &Parameter, ty: &Type, settings: &Settings) -> Option<ArrayRef> {
-    Some(match (given, ty) {
-        (Parameter::Null, _) => new_null_array(&ty.arrow(), 1),
-        (Parameter::Boolean(given), Type::Bool) => Arc::new(BooleanArray::from(vec![*given])),
+/// A parameter as a value of a type; `None` for one that is not simply of it.
+fn value<'a>(given: &'a Parameter, ty: &Type, settings: &Settings) -> Option<One<'a>> {
+    let array: ArrayRef = match (given, ty) {
         (Parameter::Integer(given), Type::Int2) => {
-            Arc::new(Int16Array::from(vec![i16::try_from(*given).ok()?]))
+            return i16::try_from(*given).ok().map(One::Int2);
         }
         (Parameter::Integer(given), Type::Int4) => {
-            Arc::new(Int32Array::from(vec![i32::try_from(*given).ok()?]))
+            return i32::try_from(*given).ok().map(One::Int4);
         }
-        (Parameter::Integer(given), Type::Int8) => Arc::new(Int64Array::from(vec![*given])),
+        (Parameter::Integer(given), Type::Int8) => return Some(One::Int8(*given)),
+        (Parameter::Text(text), Type::Text) => return Some(One::Text(text)),
+        (Parameter::Null, _) => new_null_array(&ty.arrow(), 1),
+        (Parameter::Boolean(given), Type::Bool) => Arc::new(BooleanArray::from(vec![*given])),
         (Parameter::Double(given), Type::Float8) => Arc::new(Float64Array::from(vec![*given])),
         (Parameter::Decimal(digits), Type::Numeric(None)) => of_text(digits, ty, settings)?,
         (Parameter::Text(text), _) if !may_name_a_moment(text, ty) => of_text(text, ty, settings)?,
         _ => return None,
-    })
+    };
+    Some(One::Array(array))
 }
 
 /// Whether a text may stand for a time that depends on when it is read, such as `now`.

@@ -403,6 +403,64 @@ fn prepared_queries_by_keys_give_what_literals_give() {
 }
 
 #[test]
+fn rows_of_values_are_those_of_batches() {
+    let sql = tables();
+    sql.run("CREATE TABLE ch (k text PRIMARY KEY, a char(3), b char(2), n int, c char(1))");
+    sql.run("INSERT INTO ch VALUES ('ä', 'éà', '', 1, 'x'), ('b', 'xyz', NULL, NULL, 'ö')");
+    sql.run("VACUUM ch");
+    sql.run("INSERT INTO ch VALUES ('', 'q', 'rs', 3, NULL)");
+    for (query, keys) in [
+        ("SELECT * FROM ch WHERE k = $1", ["ä", "b", "", "none"]),
+        (
+            "SELECT b, k, a FROM ch WHERE k = $1",
+            ["ä", "b", "", "none"],
+        ),
+        (
+            "SELECT a || '|', n + 1 FROM ch WHERE k = $1",
+            ["ä", "b", "", "none"],
+        ),
+        (
+            "SELECT st, no, label FROM wh WHERE no = $1",
+            ["1", "2", "3", "4"],
+        ),
+    ] {
+        let prepared = sql.session.prepare(query).unwrap();
+        for key in keys {
+            let key = match query.contains("wh") {
+                true => Parameter::from(key.parse::<i64>().unwrap()),
+                false => Parameter::from(key),
+            };
+            let values = [key];
+            // Bound by the first run.
+            for _ in 0..2 {
+                let rows = runtime().block_on(prepared.rows(&sql.session, &values));
+                let (mut rows, batches) = (
+                    rows.unwrap(),
+                    runtime().block_on(async {
+                        match prepared.run(&sql.session, &values).await.unwrap() {
+                            Outcome::Rows(rows) => {
+                                rows.stream.try_collect::<Vec<_>>().await.unwrap()
+                            }
+                            Outcome::Done { .. } => panic!("a query has rows"),
+                        }
+                    }),
+                );
+                for batch in batches {
+                    for at in 0..batch.num_rows() {
+                        let columns = batch.columns().iter();
+                        let row: Vec<_> = columns
+                            .map(|column| freestone_storage::row::cell(column, at))
+                            .collect();
+                        assert_eq!(rows.remove(0), row, "{query}: {values:?}");
+                    }
+                }
+                assert!(rows.is_empty(), "{query}: {values:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn prepared_queries_by_keys_follow_settings_and_rights() {
     let sql = tables();
     sql.run("CREATE TABLE at (id int PRIMARY KEY, moment timestamptz, day date)");
