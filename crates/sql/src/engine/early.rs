@@ -6,7 +6,7 @@
 //! takes their place, and after the join its sums are added up.
 
 use datafusion::arrow::datatypes::DataType;
-use freestone_exec::expression::Expression;
+use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::{Aggregate, Function, Grouping, Lead};
 
 use super::aggregate::of_cluster;
@@ -153,6 +153,13 @@ fn keys_of(cluster: &Cluster, grouping: &Grouping, set: u64) -> Option<Keys> {
         if inside && !keys.iter().any(is_it) {
             keys.push((Expression::Column(column), cluster.type_of(column)?));
         }
+    }
+    if keys.is_empty() {
+        // Without a key there is a group of no rows, and a row for the join.
+        keys.push((
+            Expression::Constant(Constant::Bool(true)),
+            DataType::Boolean,
+        ));
     }
     Some((keys, places))
 }

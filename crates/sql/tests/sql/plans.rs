@@ -74,6 +74,7 @@ fn groups_are_made_before_joins_that_they_make_cheaper() {
          FROM generate_series(1, 2000) AS g(v)",
     );
     sql.run("CREATE TABLE e AS SELECT c, 'e' || c AS label FROM (SELECT DISTINCT c FROM d) AS q");
+    sql.run("CREATE TABLE none (x INTEGER)");
     for (query, early) in [
         (
             "SELECT name, count(*), sum(v), min(p), max(v), count(p), sum(p) FROM f JOIN d ON f.k = d.k GROUP BY name",
@@ -89,6 +90,21 @@ fn groups_are_made_before_joins_that_they_make_cheaper() {
         ),
         (
             "SELECT name, sum(v) FROM f JOIN d ON f.k = d.k AND f.g < d.c GROUP BY name",
+            true,
+        ),
+        // Nothing is asked of the rows of one side, and there may be none.
+        (
+            "SELECT label, count(*), sum(v) FROM f, e GROUP BY label",
+            true,
+        ),
+        (
+            "SELECT label, count(*) FROM none RIGHT JOIN (SELECT 1 AS one FROM generate_series(1, 0) AS a, \
+             generate_series(1, 0) AS b) AS q ON true, e GROUP BY label",
+            true,
+        ),
+        (
+            "SELECT label FROM none RIGHT JOIN (SELECT 1 AS one FROM generate_series(1, 0) AS a, \
+             generate_series(1, 0) AS b) AS q ON true, e GROUP BY label",
             true,
         ),
         // Both sides are read, or the rows of a group are few.
