@@ -173,7 +173,8 @@ impl KnownPlans {
     }
 
     /// Keeps a plan that was made for `snapshot`, of tables as they were before. A transaction
-    /// that sees an older catalog than others leaves theirs alone.
+    /// that sees an older catalog than others leaves theirs alone, and so does one that would not
+    /// find the plan.
     pub(crate) fn keep(
         &self,
         (settings, ast): (PlannedFor, &Ast),
@@ -181,7 +182,8 @@ impl KnownPlans {
         tables: Vec<PlannedTable>,
         (snapshot, now): (&Snapshot, &Snapshot),
     ) {
-        if !Arc::ptr_eq(snapshot.catalog(), now.catalog()) {
+        let suits = tables.iter().all(|planned| planned.suits(snapshot));
+        if !suits || !Arc::ptr_eq(snapshot.catalog(), now.catalog()) {
             return;
         }
         let mut plans = self.plans.lock();
@@ -345,8 +347,13 @@ mod tests {
         assert!(knows(&session, all));
         // The answer that the plan has is that of others.
         run(&session, "INSERT INTO t VALUES (0)");
-        assert_eq!(one(&session, all), 1001);
-        assert_eq!(one(&other, all), 1000);
+        let kept = || database.plans().plans.lock().count;
+        let before = kept();
+        for _ in 0..3 {
+            assert_eq!(one(&session, all), 1001);
+            assert_eq!(one(&other, all), 1000);
+        }
+        assert_eq!(kept(), before);
         run(&session, "ALTER TABLE t ADD COLUMN n INTEGER");
         assert_eq!(one(&session, all), 1001);
         run(&session, "ROLLBACK");
