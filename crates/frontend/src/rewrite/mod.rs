@@ -39,7 +39,7 @@ pub fn rewritten(plan: Plan) -> Plan {
     rewritten_with(plan, |_| {})
 }
 
-/// The same with a rewriting of the caller, to which tables still have all their columns.
+/// As [`rewritten`], with a rewriting of the caller, to which tables still have all their columns.
 pub fn rewritten_with(mut plan: Plan, own: impl FnOnce(&mut Plan)) -> Plan {
     nodes::each(&mut plan, &mut |node| {
         empty::emptied(node);

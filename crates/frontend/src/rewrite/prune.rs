@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Items of projections, calls of aggregates and of windows are such values, and columns of
-//! tables and of common table expressions that no place reads; one that is volatile stays. Columns of set
-//! operations, of DISTINCT and of recursions are all read, by their places.
+//! tables and of common table expressions that no place reads; one that is volatile stays.
+//! Columns of set operations, of DISTINCT and of recursions are all read, by their places.
 
 use std::collections::HashSet;
 

@@ -61,7 +61,7 @@ pub(super) struct Access {
     pub(super) columns: Vec<usize>,
     /// The rows that the plan reads, once some were found.
     pub(super) schema: OnceLock<SchemaRef>,
-    /// Whether the rows of its keys meet all conditions of the table.
+    /// Whether the rows of its keys meet all conditions of the table, so that none is to be tested.
     pub(super) is_exact: bool,
     /// Where the values of each key, or of its first columns, and the bounds come from.
     keys: Vec<Key<Source>>,
@@ -563,7 +563,11 @@ impl<'p> Walk<'p> {
                 let decided = decided(above, &places, schema);
                 decided.is_some_and(|columns| columns.len() == look_up.key().len())
             }
-            By::First { .. } => false,
+            By::First { columns, .. } => {
+                let equal: HashSet<usize> = columns.iter().copied().collect();
+                let decided = decided(above, &places, schema);
+                keys.iter().all(|key| key.bounds.is_empty()) && decided == Some(equal)
+            }
         };
         Some(Access {
             schema: OnceLock::new(),

@@ -80,7 +80,7 @@ impl<'a> Parameters<'a> {
         Some(self.each.get(number.checked_sub(1)?)?.stored())
     }
 
-    /// The same of a parameter of a type; `None` if it is of another one.
+    /// As [`Parameters::stored`]; `None` if the parameter is of another type, too.
     pub(super) fn stored_as(&self, number: usize, ty: &Type) -> Option<Option<Value>> {
         let one = self.each.get(number.checked_sub(1)?)?;
         one.is_of(ty).then(|| one.stored())

@@ -16,8 +16,8 @@
 //! customer  by (1, 7, 12), (1, 7, 40)    two look-ups
 //! ```
 //!
-//! Every condition is tested again on the rows that are found, so that a look-up may give more
-//! rows than are wanted, but never fewer. A query that finds many rows goes the usual way, and
+//! Conditions that say more than the values of a key are tested on the rows that are found, so that
+//! a look-up may give more rows than are wanted, but never fewer. A query that finds many rows goes the usual way, and
 //! so do those with sub-queries, volatile functions, windows and set operations. A query without
 //! tables whose values are all given, such as `SELECT 1`, is a query of no keys.
 
@@ -37,7 +37,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::filter;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use freestone_frontend::functions::Session;
-use freestone_frontend::plan::{Column as Read, ColumnId, Plan, Relation};
+use freestone_frontend::plan::{Column as Read, ColumnId, Expr, Plan, Relation};
 use freestone_frontend::reference;
 use freestone_frontend::types::Type;
 use freestone_storage::{Extent, FoundRows, Row, RowId, Snapshot, Table, Value};
@@ -60,6 +60,8 @@ const MOST_ROWS: usize = 1_000;
 pub(crate) struct KeyPlan {
     /// In a place of its own: accesses know its relations by their addresses.
     plan: Box<Plan>,
+    /// Conditions that are not in the plan, as all rows that keys find meet them.
+    met: Vec<Expr>,
     accesses: Vec<Access>,
     /// Columns of the result: their names and types, and where they stand in the plan.
     shown: Vec<(String, Type, ColumnId)>,
@@ -109,7 +111,7 @@ impl KeyPlan {
     /// A rewritten plan with names and types for its columns; `None`, and the plan, if its tables are
     /// not read by keys.
     pub(crate) fn of(plan: Plan, shown: &[Read]) -> std::result::Result<KeyPlan, Plan> {
-        let plan = Box::new(plan);
+        let mut plan = Box::new(plan);
         let Some(accesses) = access::all(&plan) else {
             return Err(*plan);
         };
@@ -120,7 +122,12 @@ impl KeyPlan {
         let direct = Direct::of(&plan, &accesses, &shown);
         let fields = shown.iter().map(|(name, ty, _)| shown_field(name, ty));
         let fields: Option<Vec<Field>> = fields.collect();
+        let mut met = Vec::new();
+        conditions_over_exact(&mut plan, &accesses, &mut |condition| {
+            met.push(std::mem::replace(condition, Expr::bool(true)));
+        });
         Ok(KeyPlan {
+            met,
             answer: fields.map(|fields| Arc::new(Schema::new(fields))),
             shown,
             direct,
@@ -142,8 +149,14 @@ impl KeyPlan {
         self
     }
 
-    /// The plan.
-    pub(crate) fn into_plan(self) -> Plan {
+    /// The plan, with all its conditions.
+    pub(crate) fn into_plan(mut self) -> Plan {
+        let mut met = std::mem::take(&mut self.met).into_iter();
+        conditions_over_exact(&mut self.plan, &self.accesses, &mut |condition| {
+            if let Some(own) = met.next() {
+                *condition = own;
+            }
+        });
         *self.plan
     }
 
@@ -242,6 +255,24 @@ impl KeyPlan {
             (Form::Shown, None) => Ok(None),
             (Form::Stored, _) => stored_batch(&columns, table.rows),
         }
+    }
+}
+
+/// Shows the conditions of filters right above tables whose rows all meet them, always in the same
+/// order.
+fn conditions_over_exact(plan: &mut Plan, accesses: &[Access], show: &mut dyn FnMut(&mut Expr)) {
+    let mut open = vec![plan];
+    while let Some(plan) = open.pop() {
+        if let Plan::Filter { input, condition } = plan
+            && let Plan::Scan { relation, .. } = input.as_ref()
+        {
+            let address = std::ptr::from_ref(relation).addr();
+            let mut accesses = accesses.iter();
+            if accesses.any(|access| access.is_exact && access.relation == address) {
+                show(condition);
+            }
+        }
+        open.extend(plan.inputs_mut());
     }
 }
 
