@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayRef, BooleanArray, new_empty_array};
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::{Env, Run, Table, quantified, several_rows};
@@ -102,16 +102,7 @@ impl Run<'_> {
             Some(inner) => inner,
             None => {
                 let columns = right.columns();
-                let ids: Vec<_> = columns.iter().map(|column| column.id).collect();
-                let none = columns.iter().map(|column| {
-                    let empty = new_empty_array(&column.ty.arrow());
-                    (column.id, empty)
-                });
-                parts.push(Table {
-                    columns: none.collect(),
-                    rows: 0,
-                });
-                Table::stacked(&ids, &parts)?
+                Table::stacked_as(&columns.iter().collect::<Vec<_>>(), parts)?
             }
         };
         if always {

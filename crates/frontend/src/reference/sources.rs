@@ -162,16 +162,7 @@ impl Run<'_> {
                 rows: made.rows,
             });
         }
-        let none = columns.iter().map(|column| {
-            let empty = new_empty_array(&column.ty.arrow());
-            (column.id, empty)
-        });
-        parts.push(Table {
-            columns: none.collect(),
-            rows: 0,
-        });
-        let ids: Vec<_> = columns.iter().map(|column| column.id).collect();
-        Table::stacked(&ids, &parts)
+        Table::stacked_as(&columns, parts)
     }
 
     /// The rows that a function gives for one row of a table.

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
 use crate::functions::ordering::comparator;
-use crate::plan::{ColumnId, SortKey};
+use crate::plan::{Column, ColumnId, SortKey};
 use crate::types::Type;
 
 /// Rows of columns, which go by their numbers.
@@ -70,6 +70,20 @@ impl Table {
             columns: columns.collect::<Result<_>>()?,
             rows: tables.iter().map(|table| table.rows).sum(),
         })
+    }
+
+    /// The rows of tables one after the other, with the columns of a plan even if there are none.
+    pub(super) fn stacked_as(columns: &[&Column], mut tables: Vec<Table>) -> Result<Table> {
+        let ids: Vec<_> = columns.iter().map(|column| column.id).collect();
+        let none = columns.iter().map(|column| {
+            let empty = new_empty_array(&column.ty.arrow());
+            (column.id, empty)
+        });
+        tables.push(Table {
+            columns: none.collect(),
+            rows: 0,
+        });
+        Table::stacked(&ids, &tables)
     }
 
     /// The columns of two tables side by side.

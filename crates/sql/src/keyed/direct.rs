@@ -64,7 +64,7 @@ fn fill(text: &mut Vec<u8>, width: u32) {
 enum Plain {
     /// All of them, in their order.
     All,
-    /// Those at these places.
+    /// The columns at these places of the look-up.
     Some(Vec<usize>),
 }
 
