@@ -14,7 +14,7 @@ pub(super) use background::Mover;
 pub use background::MoverHold;
 pub use status::{MoverStatus, TableMoves, Tally};
 
-use self::policy::{DeltaBytes, Effort, Step};
+use self::policy::{DeltaBytes, Effort, Step, is_dirty};
 use self::step::Progress;
 use super::{Engine, Store};
 use crate::error::{Error, Result};
@@ -90,7 +90,7 @@ impl Changed {
         let (table, delta) = (&self.table, self.table.delta());
         let deleted = |id: &BlockId| {
             let block = table.block(*id);
-            block.is_some_and(|block| block.deletes().count() as u64 * 4 > block.rows())
+            block.is_some_and(|block| is_dirty(block.deletes().count() as u64, block.rows()))
         };
         self.is_due(limit) && limit.is_due(delta.rows(), delta.bytes() as u64)
             || match &self.blocks {

@@ -102,13 +102,13 @@ fn blocks_without_rows_go_together() {
 fn deleted_rows_are_written_away_when_they_are_many() {
     let facts = table(vec![
         block(1, FULL_ROWS, 0),
-        block(2, FULL_ROWS, FULL_ROWS / 4),
+        block(2, FULL_ROWS, FULL_ROWS / 2),
     ]);
     assert_eq!(background(&facts), None);
     assert_eq!(vacuum(&facts), rewrite(&[2]));
     let facts = table(vec![
         block(1, FULL_ROWS, 0),
-        block(2, FULL_ROWS, FULL_ROWS / 4 + 1),
+        block(2, FULL_ROWS, FULL_ROWS / 2 + 1),
     ]);
     assert_eq!(background(&facts), rewrite(&[2]));
     // Small neighbours come along, up to what fills a block.
@@ -116,7 +116,7 @@ fn deleted_rows_are_written_away_when_they_are_many() {
     let facts = table(vec![
         block(1, third, 0),
         block(2, third, 0),
-        block(3, third, third / 2),
+        block(3, third, third / 2 + 1),
         block(4, third, 0),
         block(5, third, 0),
     ]);
