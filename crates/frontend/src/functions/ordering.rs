@@ -13,6 +13,7 @@
 use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 
 use super::kernel::{Bool, Bytes, Date, F32, F64, I16, I32, I64, Input, Num, NumReader, Span};
@@ -49,6 +50,47 @@ pub fn equality(ty: &Type) -> Result<Comparator> {
             .message
             .replace("a comparison function", "an equality operator");
         Error { message, ..error }
+    })
+}
+
+/// A number for each value whose order is theirs wherever two numbers differ: the first
+/// eight bytes of a text, or an integer. `None` for other types, and if there are NULLs.
+///
+/// Sorts compare these first, which is a comparison of two integers side by side in
+/// place of a call that looks both values up.
+pub fn beginnings(ty: &Type, array: &ArrayRef) -> Option<Vec<u64>> {
+    /// With the sign turned, integers are ordered as those without a sign.
+    fn whole(value: i64) -> u64 {
+        value.cast_unsigned() ^ 1 << 63
+    }
+    if array.null_count() > 0 {
+        return None;
+    }
+    Some(match ty {
+        Type::Int2 => {
+            let values = array.as_primitive_opt::<Int16Type>()?.values().iter();
+            values.map(|value| whole((*value).into())).collect()
+        }
+        Type::Int4 => {
+            let values = array.as_primitive_opt::<Int32Type>()?.values().iter();
+            values.map(|value| whole((*value).into())).collect()
+        }
+        Type::Int8 => {
+            let values = array.as_primitive_opt::<Int64Type>()?.values().iter();
+            values.map(|value| whole(*value)).collect()
+        }
+        Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name => {
+            let texts = array.as_string_view_opt()?;
+            let first = |place| {
+                let bytes = texts.value(place).as_bytes();
+                let mut first = [0; 8];
+                let length = bytes.len().min(8);
+                first[..length].copy_from_slice(&bytes[..length]);
+                u64::from_be_bytes(first)
+            };
+            (0..texts.len()).map(first).collect()
+        }
+        _ => return None,
     })
 }
 
@@ -204,7 +246,8 @@ fn by_bounds(a: &Bounds, b: &Bounds) -> Ordering {
 mod tests {
     use super::*;
     use arrow_array::types::Int32Type;
-    use arrow_array::{Float64Array, ListArray, StringViewArray};
+    use arrow_array::{Float64Array, Int16Array, Int32Array, Int64Array};
+    use arrow_array::{ListArray, StringViewArray};
     use std::sync::Arc;
 
     #[test]
@@ -223,6 +266,51 @@ mod tests {
         assert_eq!(order(&array, 2, &array, 2), Ordering::Equal);
         assert_eq!(order(&array, 4, &array, 2), Ordering::Greater);
         assert_eq!(order(&array, 4, &array, 4), Ordering::Equal);
+    }
+
+    #[test]
+    fn where_beginnings_differ_they_have_the_order_of_the_values() {
+        let texts = [
+            "",
+            "\0",
+            "a",
+            "a\0",
+            "abcdefgh",
+            "abcdefgi",
+            "abcdefghi",
+            "é",
+            "z",
+        ];
+        let texts: ArrayRef = Arc::new(StringViewArray::from(texts.to_vec()));
+        let small = [i16::MIN, -1, 0, 1, i16::MAX];
+        let all = |ty: Type, array: ArrayRef| {
+            let order = comparator(&ty).unwrap();
+            let first = beginnings(&ty, &array).unwrap();
+            let places = || 0..array.len();
+            let pairs = places().flat_map(|a| places().map(move |b| (a, b)));
+            for (a, b) in pairs {
+                let by_first = first[a].cmp(&first[b]);
+                let agrees = by_first.is_eq() || by_first == order(&array, a, &array, b);
+                assert!(agrees, "{ty:?}: {a} and {b}");
+            }
+            first.iter().collect::<std::collections::HashSet<_>>().len()
+        };
+        assert_eq!(all(Type::Text, texts.clone()), 6);
+        assert_eq!(all(Type::Char(None), texts), 6);
+        let int2 = Int16Array::from(small.to_vec());
+        assert_eq!(all(Type::Int2, Arc::new(int2)), 5);
+        let int4 = small.map(|value| i32::from(value) << 16);
+        assert_eq!(
+            all(Type::Int4, Arc::new(Int32Array::from(int4.to_vec()))),
+            5
+        );
+        let int8 = small.map(|value| i64::from(value) << 48);
+        assert_eq!(
+            all(Type::Int8, Arc::new(Int64Array::from(int8.to_vec()))),
+            5
+        );
+        let with_null: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None]));
+        assert!(beginnings(&Type::Int4, &with_null).is_none());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
-use crate::functions::ordering::comparator;
+use crate::functions::ordering::{beginnings, comparator};
 use crate::plan::{Column, ColumnId, SortKey};
 use crate::types::Type;
 
@@ -120,8 +120,8 @@ fn order(keys: &[(Type, ArrayRef)]) -> Result<impl Fn(usize, usize) -> Ordering>
 /// Rows of the same values together, in order; groups come in the order of their first rows.
 pub(super) fn groups(keys: &[(Type, ArrayRef)], rows: usize) -> Result<Vec<Vec<usize>>> {
     let order = order(keys)?;
-    let mut all: Vec<usize> = (0..rows).collect();
-    all.sort_by(|a, b| order(*a, *b));
+    let first = keys.first().and_then(|(ty, array)| beginnings(ty, array));
+    let all = arranged(rows, first, &order);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for row in all {
         match groups.last_mut() {
@@ -141,19 +141,42 @@ pub(super) fn sorted(
 ) -> Result<Vec<usize>> {
     let orders = values.iter().map(|(ty, _)| comparator(ty));
     let orders = orders.collect::<Result<Vec<_>>>()?;
-    let mut all: Vec<usize> = (0..rows).collect();
-    all.sort_by(|a, b| {
+    let first = keys.first().zip(values.first());
+    let first = first.and_then(|(key, (ty, array))| {
+        let mut first = beginnings(ty, array)?;
+        if key.descending {
+            first.iter_mut().for_each(|value| *value = !*value);
+        }
+        Some(first)
+    });
+    Ok(arranged(rows, first, |a, b| {
         let each = keys.iter().zip(values).zip(&orders);
         let mut each =
             each.map(
-                |((key, (_, array)), order)| match (array.is_null(*a), array.is_null(*b)) {
-                    (false, false) if key.descending => order(array, *b, array, *a),
-                    (false, false) => order(array, *a, array, *b),
+                |((key, (_, array)), order)| match (array.is_null(a), array.is_null(b)) {
+                    (false, false) if key.descending => order(array, b, array, a),
+                    (false, false) => order(array, a, array, b),
                     (left, right) if key.nulls_first => right.cmp(&left),
                     (left, right) => left.cmp(&right),
                 },
             );
         each.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-    });
-    Ok(all)
+    }))
+}
+
+/// So many rows in an order; peers keep theirs. `first` has a number of each row whose
+/// order is theirs wherever two numbers differ.
+fn arranged(
+    rows: usize,
+    first: Option<Vec<u64>>,
+    order: impl Fn(usize, usize) -> Ordering,
+) -> Vec<usize> {
+    let Some(first) = first else {
+        let mut all: Vec<usize> = (0..rows).collect();
+        all.sort_by(|a, b| order(*a, *b));
+        return all;
+    };
+    let mut all: Vec<(u64, usize)> = first.into_iter().zip(0..).collect();
+    all.sort_by(|(first, a), (second, b)| first.cmp(second).then_with(|| order(*a, *b)));
+    all.into_iter().map(|(_, row)| row).collect()
 }
