@@ -483,3 +483,31 @@ fn names_that_are_made_have_63_bytes() {
     made.sort();
     assert_eq!(sql.rows(names), made);
 }
+
+#[test]
+fn both_zeros_are_one_key() {
+    for ty in ["float8", "float4"] {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE z (a {ty} PRIMARY KEY, b int);
+             CREATE TABLE y (a {ty}, b int, UNIQUE NULLS NOT DISTINCT (a, b));
+             INSERT INTO z VALUES (0, 1); INSERT INTO y VALUES (0, NULL)"
+        ));
+        for vacuum in [false, true] {
+            if vacuum {
+                sql.run("VACUUM z; VACUUM y");
+            }
+            assert_eq!(sql.state("INSERT INTO z VALUES ('-0', 2)"), "23505");
+            assert_eq!(sql.state("INSERT INTO y VALUES ('-0', NULL)"), "23505");
+            sql.run("INSERT INTO z VALUES ('-0', 3) ON CONFLICT (a) DO UPDATE SET b = z.b + 1");
+            assert_eq!(sql.one("SELECT count(*) FROM z WHERE a = '-0'"), "1");
+        }
+        assert_eq!(sql.rows("SELECT b FROM z"), ["3"]);
+        assert_eq!(
+            sql.state("INSERT INTO z VALUES (5, 1), (-5, 1), (0 * -5, 1)"),
+            "23505"
+        );
+        let own = "INSERT INTO y VALUES (0, 7), ('-0', 7)";
+        assert_eq!(sql.state(own), "23505");
+    }
+}

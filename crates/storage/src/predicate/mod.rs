@@ -103,6 +103,23 @@ pub enum Predicate {
 }
 
 impl Predicate {
+    /// That the values of a column equal this one: both zeros of a float are one value,
+    /// though a comparison takes -0 for less than 0.
+    pub fn equal(column: usize, value: &Value) -> Predicate {
+        match value {
+            Value::Float(0.0) => Predicate::In {
+                column,
+                values: vec![Value::Float(-0.0), Value::Float(0.0)],
+                negated: false,
+            },
+            value => Predicate::Compare {
+                column,
+                op: CompareOp::Eq,
+                value: value.clone(),
+            },
+        }
+    }
+
     /// Adds the columns that the predicate reads to `columns`, each once.
     pub fn columns(&self, columns: &mut Vec<usize>) {
         match self {

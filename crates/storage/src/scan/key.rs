@@ -10,7 +10,7 @@ use crate::block::{Block, RUN_MAX};
 use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
-use crate::predicate::{BoundPredicate, CompareOp, Conditions, Predicate};
+use crate::predicate::{BoundPredicate, Conditions, Predicate};
 use crate::row::Row;
 use crate::schema::{Deferral, IndexDefinition, IndexKind, Key, Physical, TableSchema, Value};
 use std::sync::Arc;
@@ -183,11 +183,7 @@ impl KeyLookUp {
 
     fn predicate(&self, key: &[Value]) -> Predicate {
         let terms = self.key.iter().zip(key);
-        let terms = terms.map(|(column, value)| Predicate::Compare {
-            column: *column,
-            op: CompareOp::Eq,
-            value: value.clone(),
-        });
+        let terms = terms.map(|(column, value)| Predicate::equal(*column, value));
         Predicate::And(terms.collect())
     }
 

@@ -11,7 +11,7 @@ use crate::block::{Block, Sketch};
 use crate::delta::{Delta, Fragment, ReadView};
 use crate::error::Result;
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
-use crate::predicate::{CompareOp, Predicate};
+use crate::predicate::Predicate;
 use crate::row::Row;
 use crate::scan::{BlockBounds, Extent, FoundRows, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
@@ -299,11 +299,7 @@ impl Table {
     ) -> Result<Vec<(RowId, Row)>> {
         let tests = key.iter().zip(values).map(|(column, value)| match value {
             None => Predicate::IsNull(*column),
-            Some(value) => Predicate::Compare {
-                column: *column,
-                op: CompareOp::Eq,
-                value: value.clone(),
-            },
+            Some(value) => Predicate::equal(*column, value),
         });
         self.look_up(view, &Predicate::And(tests.collect()), columns)
     }
