@@ -80,6 +80,8 @@ impl Engine {
         let files = self.place.files.as_ref();
         let all: Vec<&Part> = parts.iter().collect();
         let record = log::encode(None, &all)?;
+        self.checkpoint_bytes
+            .store(record.len() as u64, Ordering::Relaxed);
         let sum = checksum_seeded(&record, segment).to_le_bytes();
         // What the manifest says must be durable before the log loses it.
         wal.flush(timestamp)?;
@@ -112,6 +114,7 @@ impl Engine {
         let newest = self.checkpointed.lock();
         if let (Some(wal), Some(segment)) = (&self.wal, *newest) {
             wal.remove_before(segment)?;
+            wal.trim()?;
             remove_before(self.place.files.as_ref(), segment)?;
         }
         Ok(())

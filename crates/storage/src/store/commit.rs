@@ -31,7 +31,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-/// A log of more bytes is followed by a checkpoint.
+/// A log of more bytes is followed by a checkpoint, and of more than twice those of the last
+/// checkpoint, which all are written again.
 const LOG_BYTES: u64 = 64 << 20;
 
 /// The newest state, shown or not; its lock makes commits come one at a time.
@@ -273,7 +274,9 @@ impl Engine {
 
     /// Writes a checkpoint if the log is long; one that fails is made later.
     pub(super) fn shorten_log(&self) {
-        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > LOG_BYTES) {
+        let last = self.checkpoint_bytes.load(Ordering::Relaxed);
+        let most = LOG_BYTES.max(last.saturating_mul(2));
+        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > most) {
             let _ = self.checkpoint();
         }
     }

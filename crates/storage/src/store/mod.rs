@@ -182,6 +182,8 @@ pub struct Engine {
     /// held by the one who writes one.
     checkpointed: Mutex<Option<u64>>,
     mover: Mover,
+    /// Bytes of the last checkpoint's record; 0 before the first.
+    checkpoint_bytes: AtomicU64,
     flusher: Flusher,
     /// What lets go of earlier states that are kept for speed.
     release: OnceLock<Release>,

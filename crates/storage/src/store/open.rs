@@ -197,6 +197,7 @@ impl Store {
             published: AtomicU64::new(manifest),
             checkpointed: Mutex::new(segment),
             mover: Mover::default(),
+            checkpoint_bytes: AtomicU64::new(0),
             flusher: Flusher::default(),
             release: OnceLock::new(),
             writable: opened.writable,

@@ -127,8 +127,8 @@ impl Wal {
         Ok(state.number)
     }
 
-    /// Forgets the segments before `segment`, except the current one. Two of
-    /// them are kept to be used again.
+    /// Forgets the segments before `segment`, except the current one. As many as were needed
+    /// lately are kept to be used again; [`Wal::trim`] removes them.
     ///
     /// # Errors
     /// `Io`; those that are left are forgotten the next time.
@@ -145,6 +145,14 @@ impl Wal {
         }
         drop(shelf);
         outcome.map_err(|error| self.state.lock().fail(&error))
+    }
+
+    /// Removes files that are kept to become segments again, but for two.
+    ///
+    /// # Errors
+    /// `Io`; a file that is left is forgotten when the log is opened the next time.
+    pub fn trim(&self) -> Result<()> {
+        self.shelf.lock().trim(&*self.files)
     }
 
     /// Leaves the records before `segment` out of [`Wal::bytes`]: a checkpoint has them.

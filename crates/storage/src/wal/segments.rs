@@ -8,8 +8,10 @@ use std::sync::Arc;
 pub(super) const DIRECTORY: &str = "wal";
 /// A segment before it has a head and a number.
 const DRAFT: &str = "wal/draft";
-/// Most files that are kept to become segments again.
+/// Files that are kept to become segments again, however few were needed,
 const SPARES: usize = 2;
+/// and however many were.
+const SPARES_MOST: usize = 64;
 
 /// A segment that no record will be added to.
 #[derive(Debug)]
@@ -143,8 +145,10 @@ impl Shelf {
         Ok(Blank { name, file })
     }
 
-    /// Removes or sets aside the segments before `number`. The caller syncs the
-    /// directory before it keeps the names returned, by [`Shelf::keep`].
+    /// Removes or sets aside the segments before `number`: as many are kept as were needed since
+    /// the ones before them were. A new file would be written twice, with zeros first, while
+    /// commits wait. The caller syncs the directory before it keeps the names returned, by
+    /// [`Shelf::keep`].
     pub(super) fn clear(
         &mut self,
         files: &dyn Files,
@@ -152,9 +156,11 @@ impl Shelf {
         number: u64,
     ) -> Result<Vec<String>> {
         let mut spares = Vec::new();
+        let needed = self.older.iter().filter(|older| older.number < number);
+        let most = needed.count().clamp(SPARES, SPARES_MOST);
         while let Some(segment) = self.older.first().filter(|older| older.number < number) {
             let old = name(segment.number);
-            if segment.file == segment_bytes && self.spares.len() + spares.len() < SPARES {
+            if segment.file == segment_bytes && self.spares.len() + spares.len() < most {
                 let spare = format!("{DIRECTORY}/{}.spare", segment.number);
                 files.rename(&old, &spare)?;
                 spares.push(spare);
@@ -164,6 +170,16 @@ impl Shelf {
             self.older.remove(0);
         }
         Ok(spares)
+    }
+
+    /// Removes all spare files but the few that are always kept.
+    pub(super) fn trim(&mut self, files: &dyn Files) -> Result<()> {
+        while self.spares.len() > SPARES {
+            if let Some(spare) = self.spares.pop() {
+                files.remove(&spare)?;
+            }
+        }
+        Ok(())
     }
 
     /// Keeps files for later segments.

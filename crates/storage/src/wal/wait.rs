@@ -168,8 +168,8 @@ impl Future for Flush<'_> {
             Ok(Attempt::Durable) => Poll::Ready(Ok(())),
             Ok(Attempt::Waits) => Poll::Pending,
             Ok(Attempt::LetsOthers) => {
-                // Others may be threads as well as tasks of this one.
-                thread::yield_now();
+                // Other tasks of this thread come first. The thread itself does not yield: where
+                // all cores are busy it would be put last for milliseconds, with all its tasks.
                 context.waker().wake_by_ref();
                 Poll::Pending
             }

@@ -142,6 +142,10 @@ fn segments_are_rotated_removed_and_used_again() {
     wal.remove_before(from).unwrap();
     wal.remove_before(from).unwrap();
     assert_eq!(wal.bytes(), 0);
+    // As many as were needed are kept, until they are asked to go.
+    let left = files.list("wal").unwrap();
+    assert_eq!(left.len(), before + 1, "{left:?}");
+    wal.trim().unwrap();
     let left = files.list("wal").unwrap();
     assert_eq!(left.len(), 3, "{left:?} of {before}");
 
