@@ -160,6 +160,7 @@ impl Transaction {
             }
             self.unchecked |= left;
         }
+        self.secured.checked(table, first);
         // What was checked earlier was checked against less.
         if !std::mem::replace(&mut self.checked, true) {
             self.checked_at = timestamp;

@@ -17,7 +17,7 @@ use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
 use super::mover::Changed;
 use super::overlay;
-use super::references;
+use super::references::{self, Changes};
 use super::show::{Committed, Unseen};
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
@@ -46,6 +46,8 @@ pub(super) struct Latest {
     pub changed: HashMap<TableId, u64>,
     /// The last commit that has to be durable before anybody sees it.
     pub full: u64,
+    /// The last commit of rows whose keys were not locked, or that defined something.
+    pub unlocked: u64,
 }
 
 /// What snapshots show, and what follows once it is durable.
@@ -120,6 +122,7 @@ impl Store {
         };
         let before = latest.catalog.clone();
         let timestamp = self.install(&mut latest, change)?;
+        latest.unlocked = timestamp;
         let changed = changed_blocks(&before, &latest.catalog);
         drop(latest);
         self.finish(Unseen::durable(timestamp))?;
@@ -163,7 +166,13 @@ impl Store {
             carry::check_parents(base, now)?;
         }
         let mut rows = Vec::new();
-        let renamed = transaction.renamed();
+        let is_secured = catalog.is_none()
+            && latest.unlocked <= transaction.checked_at
+            && transaction.secured.holds(latest.catalog.definitions());
+        let renamed = match is_secured {
+            true => Changes::default(),
+            false => transaction.renamed(),
+        };
         for (id, own) in &transaction.tables {
             // The transaction has dropped the table itself: what it changed there is gone.
             if draft.table_by_id(*id).is_none() {
@@ -178,6 +187,7 @@ impl Store {
             // Nothing was committed since keys were checked: then they are right,
             // but for blocks of the transaction's own.
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
+            let checked = checked || is_secured;
             if own.keys_changed && !checked || transaction.unchecked {
                 transaction.check_own_keys(table, own)?;
                 // Rows that came while foreign keys were left alone are right as they are.
@@ -215,7 +225,11 @@ impl Store {
         // What changes the catalog may remove files, and is never relaxed.
         let relaxed = transaction.relaxed && change.catalog.is_none();
         let full = latest.full;
+        let is_locked = change.catalog.is_none() && transaction.secured.is_locked();
         let timestamp = self.install(&mut latest, change)?;
+        if !is_locked {
+            latest.unlocked = timestamp;
+        }
         let mut changed = changed_blocks(&before, &latest.catalog);
         changed.extend(touched.into_iter().filter_map(|(id, blocks, rows, bytes)| {
             let table = latest.catalog.table_by_id(id)?.clone();

@@ -43,6 +43,7 @@ mod relaxed;
 mod report;
 mod rows;
 mod salvage;
+mod secured;
 mod sequences;
 mod settle;
 mod show;
@@ -181,9 +182,9 @@ pub struct Engine {
     /// The segment that the newest manifest goes on with, if it has a checkpoint;
     /// held by the one who writes one.
     checkpointed: Mutex<Option<u64>>,
-    mover: Mover,
     /// Bytes of the last checkpoint's record; 0 before the first.
     checkpoint_bytes: AtomicU64,
+    mover: Mover,
     flusher: Flusher,
     /// What lets go of earlier states that are kept for speed.
     release: OnceLock<Release>,

@@ -62,12 +62,19 @@ impl Transaction {
         (shape, tuples): (&TupleShape, &TupleBatch),
         assigned: Option<&[usize]>,
     ) -> Result<()> {
-        if table.schema.foreign_keys.is_empty() || table.schema.unreferenced {
+        if table.schema.foreign_keys.is_empty() {
+            return Ok(());
+        }
+        if table.schema.unreferenced {
+            self.secured.has_unlocked();
             return Ok(());
         }
         for key in &table.schema.foreign_keys {
             let is_new = |columns: &[usize]| key.columns.iter().any(|at| columns.contains(at));
             let is_later = self.deferred.has(table.id, &key.name, key.deferral);
+            if is_later {
+                self.secured.has_unlocked();
+            }
             if is_later || assigned.is_some_and(|columns| !is_new(columns)) {
                 continue;
             }
@@ -155,7 +162,11 @@ impl Transaction {
     }
 
     fn refer(&mut self, parent: TableId, keys: HashSet<u64>, mode: LockMode) -> Result<()> {
-        if keys.is_empty() || self.referred.len() + keys.len() > MOST_KEYS {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        if self.referred.len() + keys.len() > MOST_KEYS {
+            self.secured.has_unlocked();
             return Ok(());
         }
         let keys: Vec<u64> = keys.into_iter().collect();

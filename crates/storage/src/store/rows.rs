@@ -9,7 +9,7 @@ use crate::delta::{Fragment, RowHome, TupleBatch, TupleShape};
 use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::row::Row;
-use crate::schema::TableSchema;
+use crate::schema::{Physical, TableSchema};
 use crate::table::Table;
 use arrow_array::RecordBatch;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -71,6 +71,7 @@ impl Transaction {
     }
 
     fn add(&mut self, table: &Table, shape: &TupleShape, tuples: &TupleBatch) -> Result<u64> {
+        self.secured.defined_by(self.catalog.definitions());
         self.lock_keys(table, shape, tuples)?;
         self.lock_parents(table, (shape, tuples), None)?;
         Ok(self.append(table, shape, tuples, true))
@@ -123,6 +124,7 @@ impl Transaction {
     ) -> Result<Option<u64>> {
         let check = table.schema.are_keyed(assigned);
         if check {
+            self.secured.defined_by(self.catalog.definitions());
             self.lock_keys(table, shape, tuples)?;
             self.lock_parents(table, (shape, tuples), Some(assigned))?;
             self.lock_referred(table, ids, Some((shape, tuples)))?;
@@ -142,6 +144,9 @@ impl Transaction {
     ) -> u64 {
         let first = self.next_own;
         self.next_own += tuples.len() as u64;
+        if keys_changed {
+            self.secured.changed(table.id, first);
+        }
         let own = self.own(table);
         own.keys_changed |= keys_changed;
         let same_columns = |fragment: &Fragment| {
@@ -175,7 +180,9 @@ impl Transaction {
     /// `Conflict` if another transaction changed one of them, or has added a row that refers to it.
     pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
         let table = self.table(table)?;
+        self.secured.defined_by(self.catalog.definitions());
         self.lock_referred(&table, rows, None)?;
+        self.secured.changed(table.id, u64::MAX);
         self.own(&table).keys_changed = true;
         self.take_away(&table, rows)
     }
@@ -241,7 +248,20 @@ impl Transaction {
     fn lock_keys(&mut self, table: &Table, shape: &TupleShape, tuples: &TupleBatch) -> Result<()> {
         let keys = table.schema.keys.iter().enumerate();
         let keys: Vec<_> = keys.filter(|(_, key)| key.deferral.is_never()).collect();
-        if keys.is_empty() || self.added_keys.len() + tuples.len() * keys.len() > MOST_KEYS {
+        // Equal floats may be stored otherwise, as both zeros are: their hashes differ.
+        let is_float = |at: &usize| {
+            let kind = table.schema.columns[*at].kind.physical();
+            matches!(kind, Physical::F32 | Physical::F64)
+        };
+        let mut columns = keys.iter().flat_map(|(_, key)| &key.columns);
+        if keys.len() < table.schema.keys.len() || columns.any(is_float) {
+            self.secured.has_unlocked();
+        }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        if self.added_keys.len() + tuples.len() * keys.len() > MOST_KEYS {
+            self.secured.has_unlocked();
             return Ok(());
         }
         let mut hashes = Vec::with_capacity(tuples.len() * keys.len());
@@ -281,6 +301,7 @@ impl Transaction {
 
     /// Takes back the rows that it has added since row `first` of its own.
     pub(super) fn take_back(&mut self, table: &Table, first: u64) {
+        self.secured.checked(table.id, first);
         let own = self.own(table);
         for fragment in &own.fragments {
             let numbers = fragment.first()..fragment.first() + fragment.len() as u64;

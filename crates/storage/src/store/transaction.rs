@@ -12,6 +12,7 @@ use super::locks::Locked;
 use super::mover::MoverHold;
 use super::references::Deferred;
 use super::rows::Stopped;
+use super::secured::Secured;
 use super::snapshot::{Reads, Snapshot};
 use super::writer::NewBlock;
 use super::{Catalog, Store};
@@ -52,6 +53,8 @@ pub struct Transaction {
     pub(super) deferred: Deferred,
     /// Whether some are left to be checked then.
     pub(super) unchecked: bool,
+    /// What keeps keys right after they were checked.
+    pub(super) secured: Secured,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,
     /// Tables as they were when it began, and as the tuple mover has left them since.
@@ -101,6 +104,7 @@ impl Transaction {
             checked: false,
             deferred: Deferred::default(),
             unchecked: false,
+            secured: Secured::default(),
             renewed: Vec::new(),
             unreferenced: HashSet::new(),
             stopped: None,

@@ -26,6 +26,7 @@
 //! - `readers`: stores that follow one that writes.
 //! - `salvage`: any damage is refused or accounted for.
 //! - `sequences`: no number is given twice.
+//! - `keys`: no key twice, whether it was locked or not.
 //! - `roles`: owners and grants come and go with their objects.
 //! - `regressions`: the smallest forms of what random histories found.
 //! - `history`, `world`: random transactions, and the model they are held against.
@@ -51,6 +52,7 @@ mod flips;
 mod history;
 mod home;
 mod indexes;
+mod keys;
 mod model;
 mod mover;
 mod overlay;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 type Rows = BTreeMap<i32, i32>;
 
-fn columns() -> TableSchema {
+pub(crate) fn columns() -> TableSchema {
     let column = |name: &str| Column {
         name: name.into(),
         kind: ColumnType::Integer,
