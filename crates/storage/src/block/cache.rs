@@ -9,8 +9,9 @@ use super::index_part::BlockIndex;
 use crate::ids::{BlockId, IdMap};
 use crate::io::Prefetcher;
 use crate::layout::{Stripe, TupleStore};
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that are read ahead take at most the limit divided by this.
 const AHEAD_SHARE: u64 = 4;
@@ -44,20 +45,20 @@ pub enum PartName {
 /// Parts in memory, and what reads them ahead.
 #[derive(Debug)]
 pub struct Cache {
-    state: Arc<Mutex<State>>,
+    state: Arc<RwLock<State>>,
     prefetcher: Arc<Prefetcher>,
 }
 
 /// Room for bytes that are read ahead. It keeps no cache: whoever reads has it.
 #[derive(Debug)]
 pub(crate) struct Reserved {
-    state: Arc<Mutex<State>>,
+    state: Arc<RwLock<State>>,
     bytes: u64,
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        self.state.lock().ahead -= self.bytes;
+        self.state.write().ahead -= self.bytes;
     }
 }
 
@@ -68,26 +69,28 @@ struct State {
     /// Bytes that were asked for and belong to no part yet.
     ahead: u64,
     limit: u64,
-    clock: u64,
+    /// Counts uses.
+    clock: AtomicU64,
 }
 
 #[derive(Debug)]
 struct Entry {
     part: Part,
     bytes: u64,
-    used: u64,
+    /// The clock at its last use.
+    used: AtomicU64,
 }
 
 impl Cache {
     /// A cache of at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Cache {
-            state: Arc::new(Mutex::new(State {
+            state: Arc::new(RwLock::new(State {
                 parts: IdMap::default(),
                 bytes: 0,
                 ahead: 0,
                 limit,
-                clock: 0,
+                clock: AtomicU64::new(0),
             })),
             prefetcher: Arc::default(),
         }
@@ -95,14 +98,14 @@ impl Cache {
 
     /// Changes the limit, in bytes.
     pub fn set_limit(&self, limit: u64) {
-        let mut state = self.state.lock();
+        let mut state = self.state.write();
         state.limit = limit;
         state.shrink();
     }
 
     /// Bytes held now, those that are read ahead included.
     pub fn bytes(&self) -> u64 {
-        let state = self.state.lock();
+        let state = self.state.read();
         state.bytes + state.ahead
     }
 
@@ -113,14 +116,14 @@ impl Cache {
 
     /// Whether all these parts are there.
     pub fn has(&self, mut keys: impl Iterator<Item = PartKey>) -> bool {
-        let state = self.state.lock();
+        let state = self.state.read();
         keys.all(|key| state.parts.contains_key(&key))
     }
 
     /// Makes room for bytes to be read ahead, if they and others of that kind take no
     /// more than a share of the limit.
     pub(crate) fn reserve(&self, bytes: u64) -> Option<Reserved> {
-        let mut state = self.state.lock();
+        let mut state = self.state.write();
         let ahead = state.ahead.saturating_add(bytes);
         if ahead > state.limit / AHEAD_SHARE {
             return None;
@@ -133,21 +136,18 @@ impl Cache {
         })
     }
 
-    /// The part, if it is there.
+    /// The part, if it is there. Those who ask do not wait for each other.
     pub fn get(&self, key: PartKey) -> Option<Part> {
-        let mut state = self.state.lock();
-        state.clock += 1;
-        let clock = state.clock;
-        let entry = state.parts.get_mut(&key)?;
-        entry.used = clock;
+        let state = self.state.read();
+        let entry = state.parts.get(&key)?;
+        entry.used.store(state.tick(), Ordering::Relaxed);
         Some(entry.part.clone())
     }
 
     /// Keeps a part that takes `bytes`, if the limit allows.
     pub fn put(&self, key: PartKey, part: Part, bytes: u64) {
-        let mut state = self.state.lock();
-        state.clock += 1;
-        let used = state.clock;
+        let mut state = self.state.write();
+        let used = AtomicU64::new(state.tick());
         if let Some(old) = state.parts.insert(key, Entry { part, bytes, used }) {
             state.bytes -= old.bytes;
         }
@@ -157,7 +157,7 @@ impl Cache {
 
     /// Forgets the parts of a block that is no more.
     pub fn forget(&self, block: BlockId) {
-        let mut state = self.state.lock();
+        let mut state = self.state.write();
         let mut freed = 0;
         state.parts.retain(|key, entry| {
             let keep = key.0 != block;
@@ -169,6 +169,11 @@ impl Cache {
 }
 
 impl State {
+    /// The time of a use, later than those before.
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// Drops the parts used longest ago until a tenth of the limit is free.
     fn shrink(&mut self) {
         if self.bytes + self.ahead <= self.limit {
@@ -177,7 +182,7 @@ impl State {
         let mut order: Vec<(u64, PartKey)> = self
             .parts
             .iter()
-            .map(|(key, entry)| (entry.used, *key))
+            .map(|(key, entry)| (entry.used.load(Ordering::Relaxed), *key))
             .collect();
         order.sort_unstable_by_key(|(used, _)| *used);
         for (_, key) in order {

@@ -47,11 +47,12 @@ pub(super) fn changed_row(table: &Table) -> Error {
 
 impl Engine {
     /// The committed rows that a transaction deleted, none of which others did,
-    /// where they are in `table`, the newest; rows of blocks that are its `own` stay.
+    /// where they are in `table` as of a moment; rows of blocks that are its `own` stay.
     pub(super) fn newest_deletes(
         &self,
         table: &Table,
         changes: &OwnChanges,
+        moment: u64,
         own: impl Fn(BlockId) -> bool,
     ) -> Result<Vec<RowId>> {
         let mut all = Vec::new();
@@ -61,7 +62,7 @@ impl Engine {
                 RowHome::Block(block) if own(*block) => continue,
                 RowHome::Block(_) | RowHome::Fragment(_) => {}
             }
-            let deleted = match self.locks.follow(table.id, *home, bits, u64::MAX) {
+            let deleted = match self.locks.follow(table.id, *home, bits, moment) {
                 Followed::Gone => true,
                 Followed::Unmoved => {
                     all.extend(bits.rows().map(|row| home.row(row)));
@@ -104,19 +105,21 @@ impl Transaction {
     /// 23505 or 23503 naming constraint, columns and values; `Conflict` if they are taken back.
     pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
         let own = self.tables.get(&table).cloned();
-        // Others may commit while the keys are checked.
-        let (seen, all, known, own) = {
+        // Others may commit from here on: rows have the names of this moment.
+        let seen = {
             let latest = self.store.latest.lock();
-            let known = latest.catalog.table_by_id(table).cloned();
-            if let (Some(known), Some(own)) = (&known, &own) {
-                let mine = |block| self.added.iter().any(|added| added.id() == block);
-                self.store.newest_deletes(known, own, mine)?;
-            }
-            let own = own.map(|own| (self.store.locks.renamed(table, &own), own));
-            let all = self.renamed();
-            (self.store.newest(&latest), all, known, own)
+            self.store.newest(&latest)
         };
-        let (draft, timestamp) = (self.table(table)?, seen.timestamp());
+        let timestamp = seen.timestamp();
+        let known = seen.catalog().table_by_id(table).cloned();
+        if let (Some(known), Some(own)) = (&known, &own) {
+            let mine = |block| self.added.iter().any(|added| added.id() == block);
+            self.store.newest_deletes(known, own, timestamp, mine)?;
+        }
+        let locks = &self.store.locks;
+        let own = own.map(|own| (locks.renamed_until(table, &own, timestamp), own));
+        let all = self.renamed_until(timestamp);
+        let draft = self.table(table)?;
         if let Some((renamed, own)) = own {
             // Columns or rows that the transaction has declared or written anew are
             // in the draft alone, and so are blocks that are not committed yet.
@@ -190,10 +193,11 @@ impl Transaction {
             .try_for_each(|table| self.check_keys(table, 0))
     }
 
-    /// All its changes, with the names that rows have now.
-    pub(super) fn renamed(&self) -> Changes {
+    /// All its changes, with the names that rows had at a moment.
+    pub(super) fn renamed_until(&self, moment: u64) -> Changes {
+        let locks = &self.store.locks;
         let tables = self.tables.iter();
-        let renamed = tables.map(|(id, own)| (*id, self.store.locks.renamed(*id, own)));
+        let renamed = tables.map(|(id, own)| (*id, locks.renamed_until(*id, own, moment)));
         renamed.collect()
     }
 

@@ -31,8 +31,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-/// A log of more bytes is followed by a checkpoint, and of more than twice those of the last
-/// checkpoint, which all are written again.
+/// A checkpoint follows a log of more bytes than these, and than twice the last checkpoint's:
+/// the next one writes as many again.
 const LOG_BYTES: u64 = 64 << 20;
 
 /// The newest state, shown or not; its lock makes commits come one at a time.
@@ -171,7 +171,7 @@ impl Store {
             && transaction.secured.holds(latest.catalog.definitions());
         let renamed = match is_secured {
             true => Changes::default(),
-            false => transaction.renamed(),
+            false => transaction.renamed_until(LATEST),
         };
         for (id, own) in &transaction.tables {
             // The transaction has dropped the table itself: what it changed there is gone.
@@ -181,7 +181,7 @@ impl Store {
             let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
                 message: "a table was dropped by another transaction".into(),
             })?;
-            let mut deleted = self.newest_deletes(table, own, |_| false)?;
+            let mut deleted = self.newest_deletes(table, own, LATEST, |_| false)?;
             deleted.sort_unstable();
             let inserted = own_rows(table, own)?;
             // Nothing was committed since keys were checked: then they are right,

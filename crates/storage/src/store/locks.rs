@@ -74,7 +74,8 @@ pub(super) type Hop = (RowId, Went);
 #[derive(Debug, Default)]
 pub(super) struct RowLocks {
     state: Mutex<State>,
-    /// Whether there are hops; changed with the lock only.
+    /// Whether there are hops; changed with the lock only. Who has the snapshot of a moment
+    /// since rows were moved finds it set.
     hops: AtomicBool,
 }
 
@@ -547,6 +548,9 @@ impl RowLocks {
 
     /// Where some rows of a home are for who sees the commit `until`.
     pub fn follow(&self, table: TableId, home: RowHome, rows: &RowBits, until: u64) -> Followed {
+        if !self.hops.load(Ordering::Relaxed) {
+            return Followed::Unmoved;
+        }
         let state = self.state.lock();
         let hop = state.hops.get(&(table, home.row(0)));
         if hop.is_none_or(|(when, _)| *when > until) {
@@ -572,7 +576,7 @@ impl RowLocks {
         own: &Arc<OwnChanges>,
         until: u64,
     ) -> Arc<OwnChanges> {
-        if self.state.lock().hops.is_empty() {
+        if !self.hops.load(Ordering::Relaxed) {
             return own.clone();
         }
         let mut deleted: IdMap<RowHome, RowBits> = IdMap::default();
