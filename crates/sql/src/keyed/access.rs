@@ -260,6 +260,50 @@ impl By {
         Some(Predicate::And(equal.chain(bounds).collect()))
     }
 
+    /// The condition that several keys make together, if they differ in the values of one column
+    /// alone: one look-up of a list finds their rows sooner than one for each.
+    pub(super) fn condition_of_all(&self, keys: &[Key<Value>]) -> Option<Predicate> {
+        let By::First {
+            columns,
+            foremost: None,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let (first, others) = keys.split_first()?;
+        let are_bounded = keys.iter().any(|key| !key.bounds.is_empty());
+        if others.is_empty() || are_bounded {
+            return None;
+        }
+        let differs = |at: &usize| {
+            others
+                .iter()
+                .any(|key| key.values[*at] != first.values[*at])
+        };
+        let mut differing = (0..columns.len()).filter(differs);
+        let list = differing.next()?;
+        if differing.next().is_some() {
+            return None;
+        }
+        let terms = columns.iter().enumerate().map(|(at, column)| {
+            let values = keys.iter().map(|key| key.values[at].clone());
+            match at == list {
+                true => Predicate::In {
+                    column: *column,
+                    values: values.collect(),
+                    negated: false,
+                },
+                false => Predicate::Compare {
+                    column: *column,
+                    op: CompareOp::Eq,
+                    value: first.values[at].clone(),
+                },
+            }
+        });
+        Some(Predicate::And(terms.collect()))
+    }
+
     /// The rows that are wanted of those with one key, if not all of them are.
     pub(super) fn foremost(&self, parameters: &Parameters<'_>) -> Option<Foremost> {
         let By::First {
