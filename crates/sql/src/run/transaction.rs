@@ -214,6 +214,21 @@ async fn waited(session: &Session, waiting: Waiting) -> Result<()> {
     }
 }
 
+/// Waits within the open transaction, which fails if the wait does or is given up.
+///
+/// # Errors
+/// Errors of [`waited`].
+async fn waited_within(session: &Session, waiting: Waiting) -> Result<()> {
+    session.transaction().occupy(false)?;
+    let mut inside = Inside {
+        session,
+        failed: true,
+    };
+    let done = waited(session, waiting).await;
+    inside.failed = done.is_err();
+    done
+}
+
 /// Lets the other transaction come to its end: longer each time, 50 µs to 3 ms.
 pub(super) async fn pause(attempt: usize) {
     tokio::task::yield_now().await;
@@ -289,18 +304,29 @@ type Change<'a> = dyn Fn(&mut Transaction) -> Result<Option<Outcome>> + Sync + '
 /// Changes rows in the session's transaction, or in one of its own; `None` if the statement has to
 /// be run in the usual way, and nothing has changed then.
 async fn at_once(session: &Session, change: &Change<'_>) -> Result<Option<Outcome>> {
-    let within = session.transaction().at_once(|transaction| {
-        transaction.take_stopped();
-        let done = match change(transaction) {
-            // Nothing has changed: run in the usual way, it can wait.
-            Err(_) if transaction.take_stopped().is_some() => return Ok(None),
-            done => done?,
-        };
-        transaction.settle()?;
-        Ok(done)
-    })?;
-    if let Some(done) = within {
-        return Ok(done);
+    loop {
+        let within = session.transaction().at_once(|transaction| {
+            transaction.take_stopped();
+            let done = match change(transaction) {
+                Err(error) => match transaction.take_stopped() {
+                    // Nothing has changed.
+                    Some(Stopped::ByAnother(holder)) => Err(transaction.wait_for(holder)),
+                    // The usual way knows what to do.
+                    Some(Stopped::Changed) => Ok(None),
+                    None => return Err(error),
+                },
+                Ok(done) => {
+                    transaction.settle()?;
+                    Ok(done)
+                }
+            };
+            Ok(done)
+        })?;
+        match within {
+            Some(Ok(done)) => return Ok(done),
+            Some(Err(waiting)) => waited_within(session, waiting).await?,
+            None => break,
+        }
     }
     session.must_write()?;
     let mut attempt = 1;

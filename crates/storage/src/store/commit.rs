@@ -167,6 +167,7 @@ impl Store {
         }
         let mut rows = Vec::new();
         let is_secured = catalog.is_none()
+            && !transaction.unchecked
             && latest.unlocked <= transaction.checked_at
             && transaction.secured.holds(latest.catalog.definitions());
         let renamed = match is_secured {
@@ -225,7 +226,8 @@ impl Store {
         // What changes the catalog may remove files, and is never relaxed.
         let relaxed = transaction.relaxed && change.catalog.is_none();
         let full = latest.full;
-        let is_locked = change.catalog.is_none() && transaction.secured.is_locked();
+        let is_locked =
+            change.catalog.is_none() && transaction.secured.is_locked(latest.catalog.definitions());
         let timestamp = self.install(&mut latest, change)?;
         if !is_locked {
             latest.unlocked = timestamp;

@@ -13,20 +13,21 @@
 //!
 //! Some keys are not locked: those of constraints that are checked at the end, of floats, of rows
 //! that come as blocks, and of transactions that change very many rows. Such a transaction checks
-//! its keys when it commits, and so do all that had checked theirs before it did. Definitions that
-//! changed since the locks were taken have the same effect: a new foreign key asks for other locks.
+//! its keys when it commits, and so do all that had checked theirs before it did. A transaction that
+//! took its locks by other definitions than those of its commit counts as one of these: a
+//! new foreign key asks for other locks.
 
 use super::catalog::Definitions;
 use crate::ids::{IdMap, TableId};
 use std::sync::Arc;
 
-/// What a transaction knows of the keys that it has changed.
+/// The keys that a transaction has changed: whether they are locked, and whether they were checked.
 #[derive(Debug, Default)]
 pub(super) struct Secured {
     /// By table, the first of its own rows whose keys were not checked; the greatest number
     /// where rows were taken away alone.
     unsettled: IdMap<TableId, u64>,
-    /// What was defined when it locked keys.
+    /// The definitions that it locked keys by.
     defined: Option<Arc<Definitions>>,
     /// Whether there are keys that it has not locked, or locked by other definitions.
     unlocked: bool,
@@ -52,22 +53,21 @@ impl Secured {
         *unsettled = first.min(*unsettled);
     }
 
-    /// Notes that the keys of own rows of a table from this one on are right, or gone.
+    /// Notes that the keys of own rows of a table from this one on are right.
     pub fn checked(&mut self, table: TableId, first: u64) {
         if self.unsettled.get(&table).is_some_and(|at| *at >= first) {
             self.unsettled.remove(&table);
         }
     }
 
-    /// Whether all its keys are locked.
-    pub fn is_locked(&self) -> bool {
-        !self.unlocked
+    /// Whether all its keys are locked, as the definitions of now ask for.
+    pub fn is_locked(&self, definitions: &Arc<Definitions>) -> bool {
+        let same = |known: &Arc<Definitions>| Arc::ptr_eq(known, definitions);
+        !self.unlocked && self.defined.as_ref().is_none_or(same)
     }
 
-    /// Whether all keys were checked, and its locks are those that are needed by what is
-    /// defined now.
+    /// Whether all its keys were checked as well.
     pub fn holds(&self, definitions: &Arc<Definitions>) -> bool {
-        let same = |known: &Arc<Definitions>| Arc::ptr_eq(known, definitions);
-        self.is_locked() && self.unsettled.is_empty() && self.defined.as_ref().is_none_or(same)
+        self.unsettled.is_empty() && self.is_locked(definitions)
     }
 }

@@ -53,7 +53,7 @@ pub struct Transaction {
     pub(super) deferred: Deferred,
     /// Whether some are left to be checked then.
     pub(super) unchecked: bool,
-    /// What keeps keys right after they were checked.
+    /// Whether keys that were checked stay right until it ends.
     pub(super) secured: Secured,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,

@@ -67,6 +67,12 @@ fn zeros_are_one_key() {
 /// deletion has not taken.
 #[test]
 fn a_new_foreign_key_finds_parents_that_are_being_deleted() {
+    for child_first in [true, false] {
+        parent_and_child(child_first);
+    }
+}
+
+fn parent_and_child(child_first: bool) {
     let store = Store::in_memory();
     let parents = create(&store);
     let mut transaction = store.begin().unwrap();
@@ -103,6 +109,10 @@ fn a_new_foreign_key_finds_parents_that_are_being_deleted() {
     let one = || Arc::new(Int32Array::from(vec![1]));
     let child = RecordBatch::try_new(arrow, vec![one(), one()]).unwrap();
     assert_eq!(add(&mut adding, children, &child), None);
-    assert_eq!(ended(adding), None);
-    assert_eq!(ended(deleting).as_deref(), Some("23503"));
+    let (first, second) = match child_first {
+        true => (adding, deleting),
+        false => (deleting, adding),
+    };
+    assert_eq!(ended(first), None);
+    assert_eq!(ended(second).as_deref(), Some("23503"));
 }
