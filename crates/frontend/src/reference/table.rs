@@ -164,7 +164,7 @@ pub(super) fn sorted(
     }))
 }
 
-/// So many rows in an order; peers keep theirs. `first` has a number of each row whose
+/// The numbers of rows in an order; peers keep theirs. `first` has a number of each row whose
 /// order is theirs wherever two numbers differ.
 fn arranged(
     rows: usize,
