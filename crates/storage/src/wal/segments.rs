@@ -8,9 +8,9 @@ use std::sync::Arc;
 pub(super) const DIRECTORY: &str = "wal";
 /// A segment before it has a head and a number.
 const DRAFT: &str = "wal/draft";
-/// Files that are kept to become segments again, however few were needed,
+/// The fewest files that are kept to become segments again.
 const SPARES: usize = 2;
-/// and however many were.
+/// The most of them.
 const SPARES_MOST: usize = 64;
 
 /// A segment that no record will be added to.

@@ -1,10 +1,9 @@
 //! Keys that transactions take from each other: locked ones, and those that are not.
 
-use crate::transactions::{batch, columns, create};
+use crate::transactions::{batch, columns, create, find, reference};
 use arrow_array::{Float64Array, Int32Array, RecordBatch};
 use freestone_storage::{
-    ColumnType, DEFAULT_SCHEMA, Deferral, ForeignAction, ForeignKey, Store, TableId, TableOptions,
-    TableSchema, Transaction,
+    ColumnType, DEFAULT_SCHEMA, Store, TableId, TableOptions, TableSchema, Transaction,
 };
 use std::sync::Arc;
 
@@ -79,25 +78,11 @@ fn parent_and_child(child_first: bool) {
     assert_eq!(add(&mut transaction, parents, &batch(&[(1, 0)])), None);
     assert_eq!(ended(transaction), None);
     let mut deleting = store.begin().unwrap();
-    let view = deleting.read_view(parents);
-    let snapshot = deleting.snapshot();
-    let found = snapshot.table(DEFAULT_SCHEMA, "t").unwrap();
-    let all = freestone_storage::Predicate::IsNotNull(0);
-    let (id, _) = found.look_up(&view, &all, &[0]).unwrap()[0].clone();
-    drop((view, snapshot));
+    let id = find(&deleting.snapshot(), 1).unwrap();
     deleting.delete(parents, &[id]).unwrap();
     let schema = TableSchema {
         keys: Vec::new(),
-        foreign_keys: vec![ForeignKey {
-            name: "children_v_fkey".into(),
-            columns: vec![1],
-            parent: parents,
-            parent_columns: vec![0],
-            on_delete: ForeignAction::NoAction,
-            on_update: ForeignAction::NoAction,
-            deferral: Deferral::Never,
-            unvalidated: false,
-        }],
+        foreign_keys: vec![reference(parents)],
         ..columns()
     };
     let arrow = schema.arrow();

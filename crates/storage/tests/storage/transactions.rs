@@ -37,6 +37,20 @@ pub(crate) fn columns() -> TableSchema {
     }
 }
 
+/// A foreign key from the second column to the first one of another table.
+pub(crate) fn reference(parent: TableId) -> ForeignKey {
+    ForeignKey {
+        name: "children_v_fkey".into(),
+        columns: vec![1],
+        parent,
+        parent_columns: vec![0],
+        on_delete: ForeignAction::NoAction,
+        on_update: ForeignAction::NoAction,
+        deferral: Deferral::Never,
+        unvalidated: false,
+    }
+}
+
 pub(crate) fn batch(rows: &[(i32, i32)]) -> RecordBatch {
     let column = |of: fn(&(i32, i32)) -> i32| -> ArrayRef {
         Arc::new(Int32Array::from_iter_values(rows.iter().map(of)))
@@ -75,7 +89,7 @@ pub(crate) fn rows(snapshot: &Snapshot) -> Rows {
     map
 }
 
-fn find(snapshot: &Snapshot, key: i32) -> Option<RowId> {
+pub(crate) fn find(snapshot: &Snapshot, key: i32) -> Option<RowId> {
     let table = snapshot.table(DEFAULT_SCHEMA, "t").unwrap();
     let predicate = Predicate::Compare {
         column: 0,
@@ -331,16 +345,7 @@ fn parents_that_others_update_are_found() {
     insert(&mut transaction, parents, &[(1, 0), (2, 0)]).unwrap();
     transaction.commit().unwrap();
     let mut schema = columns();
-    schema.foreign_keys.push(ForeignKey {
-        name: "children_v_fkey".into(),
-        columns: vec![1],
-        parent: parents,
-        parent_columns: vec![0],
-        on_delete: ForeignAction::NoAction,
-        on_update: ForeignAction::NoAction,
-        deferral: Deferral::Never,
-        unvalidated: false,
-    });
+    schema.foreign_keys.push(reference(parents));
     let children = store.commit(|edit| {
         edit.create_table(DEFAULT_SCHEMA, "children", schema, TableOptions::default())
     });
