@@ -235,8 +235,9 @@ pub fn drawn(random: &mut Random, rules: Rules, suffix: usize) -> History {
     let mut left = vec![format!("SELECT * FROM {t} ORDER BY id")];
     if rules.foreign {
         let on_delete = random.word(&["", "", " ON DELETE CASCADE", " ON DELETE SET NULL"]);
+        let checked = random.word(&["", "", "", " DEFERRABLE INITIALLY DEFERRED"]);
         setup.push(format!(
-            "CREATE TABLE {c} (id int PRIMARY KEY, t int REFERENCES {t} ON UPDATE CASCADE{on_delete})"
+            "CREATE TABLE {c} (id int PRIMARY KEY, t int REFERENCES {t} ON UPDATE CASCADE{on_delete}{checked})"
         ));
         setup.push(format!("INSERT INTO {c} VALUES (1, 1), (2, 2)"));
         left.push(format!("SELECT * FROM {c} ORDER BY id"));
