@@ -542,17 +542,23 @@ impl Run<'_> {
 
     /// Locks a row; whether it is to be given.
     fn lock_row(&self, one: &Locked<'_>, row: RowId) -> Result<bool> {
-        let skips = one.nonblock == Some(NonBlock::SkipLocked);
+        let is_by_statement = self.session.modes().level.is_by_statement();
+        // A transaction with one moment for all statements cannot know whether it would give a row
+        // that has changed since.
+        let passes_over = |taken: RowLock| {
+            one.nonblock == Some(NonBlock::SkipLocked)
+                && (is_by_statement || taken != RowLock::Changed)
+        };
         let taken = self.change(|transaction| {
             let taken = transaction.lock_row(one.table.id, row, one.mode)?;
-            if skips {
+            if passes_over(taken) {
                 transaction.take_stopped();
             }
             Ok(taken)
         })?;
         match (taken, one.nonblock) {
             (RowLock::Taken, _) => Ok(true),
-            (_, Some(NonBlock::SkipLocked)) => Ok(false),
+            (taken, _) if passes_over(taken) => Ok(false),
             (RowLock::ByAnother, Some(NonBlock::Nowait)) => {
                 let message = format!(
                     "could not obtain lock on row in relation \"{}\"",

@@ -80,6 +80,26 @@ fn workers_of_a_queue_never_get_the_same_job() {
     assert_eq!(a.rows_of_one_engine(NEXT), ["2"]);
 }
 
+/// With one moment for all statements of a transaction, a row that another has changed since is no
+/// row that another has locked.
+#[test]
+fn a_job_that_has_changed_is_not_passed_over() {
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+        let [a, b] = workers();
+        a.run(&format!("BEGIN ISOLATION LEVEL {level}"));
+        a.run("SELECT count(*) FROM jobs");
+        b.run("UPDATE jobs SET done = true WHERE id = 1");
+        assert_eq!(a.state(NEXT), "40001", "{level}");
+        a.run("ROLLBACK");
+        assert_eq!(a.rows_of_one_engine(NEXT), ["2"]);
+    }
+    let [a, b] = workers();
+    a.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+    a.run("SELECT count(*) FROM jobs");
+    b.run("UPDATE jobs SET done = true WHERE id = 1");
+    assert_eq!(a.rows_of_one_engine(NEXT), ["2"]);
+}
+
 #[test]
 fn a_job_is_taken_within_a_statement() {
     let [a, b] = workers();
