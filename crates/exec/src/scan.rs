@@ -50,6 +50,7 @@ impl Context<'_> {
             },
             form: ArrayForm::Compact,
             metrics: Some(counters.clone()),
+            row_ids: table.row_ids,
             ..ScanRequest::default()
         })?;
         let mut within = Vec::new();

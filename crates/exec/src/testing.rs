@@ -126,6 +126,7 @@ pub(crate) fn table_with_delta(
         view: snapshot.read_view(id),
         projection: (0..kinds.len()).collect(),
         predicate: None,
+        row_ids: false,
     };
     let types = kinds.iter().map(ColumnType::arrow).collect();
     Plan::new(Node::Table(table), types, 0.0)

@@ -93,6 +93,8 @@ pub struct Table {
     pub projection: Vec<usize>,
     /// Which rows.
     pub predicate: Option<Predicate>,
+    /// Whether their ids follow, as unsigned integers.
+    pub row_ids: bool,
 }
 
 /// What an operator has done.

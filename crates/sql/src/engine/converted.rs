@@ -39,10 +39,11 @@ pub(crate) fn places(columns: usize) -> Vec<usize> {
 }
 
 /// Some columns of the rows of a table for which a predicate is TRUE; `None` if one of them is no
-/// column of the table. If they are weighed, the rows are estimated by a sample.
+/// column of the table. The ids of the rows come last, if they are wanted. If they are weighed, the rows are
+/// estimated by a sample.
 pub(crate) fn table(
     stored: &StoredTable,
-    projection: Vec<usize>,
+    (projection, row_ids): (Vec<usize>, bool),
     predicate: Option<Predicate>,
     weighs: bool,
 ) -> Option<Converted> {
@@ -74,16 +75,17 @@ pub(crate) fn table(
         };
         distinct.clamp(1.0, rows)
     });
-    let distinct = distinct.collect();
+    let distinct = distinct.chain(row_ids.then_some(rows)).collect();
     let types = projection
         .iter()
         .map(|column| table.schema.columns[*column].kind.arrow());
-    let types = types.collect();
+    let types = types.chain(row_ids.then_some(DataType::UInt64)).collect();
     let node = Node::Table(Table {
         table: table.clone(),
         view: view.clone(),
         projection,
         predicate,
+        row_ids,
     });
     Some(Converted {
         sampled,

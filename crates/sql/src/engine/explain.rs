@@ -43,7 +43,8 @@ fn level(
             let schema = &table.table.schema;
             let columns = table.projection.iter();
             let columns = columns.map(|column| schema.columns[*column].name.as_str());
-            let columns: Vec<&str> = columns.collect();
+            let ids = table.row_ids.then_some("row id");
+            let columns: Vec<&str> = columns.chain(ids).collect();
             write!(f, "scan {} [{}]", table.table.name, columns.join(", "))?;
             if let Some(predicate) = &table.predicate {
                 write!(f, " where {}", describe(schema, predicate))?;

@@ -5,9 +5,10 @@ use freestone_exec::{Node, Plan};
 
 use super::converted::{Converted, places};
 
-/// The rows of several plans, whose columns are of the same types.
+/// The rows of several plans, whose columns are of the same types; no rows of no plan.
 pub(crate) fn united(inputs: Vec<Converted>, types: Vec<DataType>) -> Converted {
-    let rows = inputs.iter().map(|input| input.plan.estimate).sum();
+    let rows: f64 = inputs.iter().map(|input| input.plan.estimate).sum();
+    let rows = rows.max(1.0);
     let of = |column: usize| inputs.iter().map(move |input| input.distinct[column]).sum();
     let distinct = places(types.len()).into_iter().map(of).collect();
     let plans = inputs.into_iter().map(|input| input.plan).collect();

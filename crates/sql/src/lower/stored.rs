@@ -42,6 +42,13 @@ pub(super) fn load(column: Expr, ty: &Type, dimensions: u8) -> Expr {
     ScalarUDF::from(function).call(vec![column])
 }
 
+/// A column whose arrays have some number of dimensions, and says so if there are several.
+pub(super) fn marked(name: &str, kind: DataType, dimensions: u8) -> FieldRef {
+    let field = Field::new(name, kind, true);
+    let marked = (dimensions > 1).then(|| (DIMENSIONS_KEY.to_owned(), dimensions.to_string()));
+    Arc::new(field.with_metadata(marked.into_iter().collect()))
+}
+
 impl ScalarUDFImpl for Loaded {
     fn name(&self) -> &'static str {
         "loaded"
@@ -56,12 +63,7 @@ impl ScalarUDFImpl for Loaded {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        let field = Field::new("loaded", self.ty.arrow(), true);
-        let marked = (self.dimensions > 1).then(|| {
-            let dimensions = self.dimensions.to_string();
-            (DIMENSIONS_KEY.to_owned(), dimensions)
-        });
-        Ok(Arc::new(field.with_metadata(marked.into_iter().collect())))
+        Ok(marked("loaded", self.ty.arrow(), self.dimensions))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {

@@ -98,7 +98,7 @@ impl Converter {
         let columns = stored.parts().0.schema.columns.len();
         let projection = scan.projection.clone().unwrap_or_else(|| places(columns));
         let predicate = stored.predicate_of(&scan.filters)?;
-        table(stored, projection, predicate, self.weighs)
+        table(stored, (projection, false), predicate, self.weighs)
     }
 }
 

@@ -103,7 +103,7 @@ fn text_of(text: &str) -> datafusion::arrow::array::ArrayRef {
 
 impl Held {
     /// Whether no row of the table meets a condition.
-    fn excludes(&self, predicate: &Predicate) -> bool {
+    pub(super) fn excludes(&self, predicate: &Predicate) -> bool {
         match predicate {
             Predicate::And(terms) => terms.iter().any(|term| self.excludes(term)),
             Predicate::Or(terms) => terms.iter().all(|term| self.excludes(term)),
@@ -193,7 +193,7 @@ fn says_something(scan: &TableScan) -> bool {
     let stored = provider
         .as_ref()
         .and_then(|one| one.downcast_ref::<StoredTable>());
-    !scan.filters.is_empty() && stored.is_some_and(|stored| !stored.held().is_empty())
+    !scan.filters.is_empty() && stored.is_some_and(StoredTable::is_bounded)
 }
 
 fn is_empty(plan: &LogicalPlan) -> bool {
@@ -209,8 +209,7 @@ fn without_empty(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
                 .and_then(|one| one.downcast_ref::<StoredTable>());
             stored.is_some_and(|stored| {
                 let predicate = stored.predicate_of(&scan.filters).flatten();
-                let held = stored.held();
-                predicate.is_some_and(|predicate| held.iter().any(|held| held.excludes(&predicate)))
+                predicate.is_some_and(|predicate| stored.excludes(&predicate))
             })
         }
         LogicalPlan::Projection(projection) => is_empty(&projection.input),

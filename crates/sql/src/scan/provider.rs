@@ -49,9 +49,14 @@ impl StoredTable {
         Self { held, ..self }
     }
 
-    /// Conditions on its columns that its bounds make.
-    pub(crate) fn held(&self) -> &[Held] {
-        &self.held
+    /// Whether its bounds say something of its columns.
+    pub(super) fn is_bounded(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Whether its bounds say that no row of it meets a condition.
+    pub(crate) fn excludes(&self, predicate: &Predicate) -> bool {
+        self.held.iter().any(|held| held.excludes(predicate))
     }
 
     /// What filters that were taken over ask of rows; `None` for others.

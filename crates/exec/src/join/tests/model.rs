@@ -173,6 +173,7 @@ impl Side {
             view: ReadView::default(),
             projection: (0..KINDS.len()).collect(),
             predicate: None,
+            row_ids: false,
         };
         Plan::new(Node::Table(table), types, self.rows as f64)
     }

@@ -117,7 +117,13 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
         };
         expressions.push(expression);
         let name = format!("{}:result {at}", column.name);
-        fields.push((None, field(&name, column.ty.arrow())));
+        let mut result = field(&name, column.ty.arrow());
+        if let Expr::Column(place) = &value
+            && let Some((_, of)) = part.found.get(&place.name)
+        {
+            result = with_metadata(result, of);
+        }
+        fields.push((None, result));
     }
     let types = columns.iter().map(|column| column.ty.arrow()).collect();
     let rows = chosen(part.rows, expressions, types);
@@ -189,6 +195,14 @@ fn has_join(plan: &Plan) -> bool {
 /// A column of a plan.
 fn field(name: &str, kind: DataType) -> FieldRef {
     Arc::new(Field::new(name, kind, true))
+}
+
+/// A field that is marked as another one is: with how many dimensions its arrays have.
+fn with_metadata(field: FieldRef, of: &Field) -> FieldRef {
+    match of.metadata().is_empty() {
+        true => field,
+        false => Arc::new(Field::clone(&field).with_metadata(of.metadata().clone())),
+    }
 }
 
 /// The column that an item of a projection renames, if it does no more.
@@ -419,16 +433,20 @@ impl Added {
         let mut added = Self::default();
         for (place, name, field) in kept {
             let value = Expression::Column(place);
-            added.push(name.clone(), value, field.data_type().clone());
+            added.push_field(name.clone(), value, Arc::clone(field));
         }
         added
     }
 
     fn push(&mut self, name: String, value: Expression, kind: DataType) {
-        let field = field(&name, kind.clone());
+        let field = field(&name, kind);
+        self.push_field(name, value, field);
+    }
+
+    fn push_field(&mut self, name: String, value: Expression, field: FieldRef) {
+        self.types.push(field.data_type().clone());
         self.found.insert(name, (self.expressions.len(), field));
         self.expressions.push(value);
-        self.types.push(kind);
     }
 
     fn part(self, rows: Converted) -> Part {
