@@ -63,7 +63,7 @@ fn seen_key(key: &[usize], places: &[usize]) -> Vec<usize> {
 pub(super) type Part = (Plan, Namespace);
 
 /// The names before a part of FROM, which LATERAL sees.
-type Visible<'v> = &'v [&'v Namespace];
+pub(super) type Visible<'v> = &'v [&'v Namespace];
 
 impl Binder<'_> {
     /// The items of FROM, next to each other.
@@ -88,7 +88,7 @@ impl Binder<'_> {
     }
 
     /// A table and what is joined to it. `visible` are the names before it, for LATERAL.
-    fn joined(&mut self, item: &TableWithJoins, visible: Visible<'_>) -> Result<Part> {
+    pub(super) fn joined(&mut self, item: &TableWithJoins, visible: Visible<'_>) -> Result<Part> {
         let TableWithJoins { relation, joins } = item;
         let mut left = self.factor(relation, visible)?;
         for (join, level) in joins.iter().zip(1..) {
@@ -289,7 +289,7 @@ impl Binder<'_> {
     }
 
     /// A condition over names, and the names.
-    fn over_names(
+    pub(super) fn over_names(
         &mut self,
         names: Namespace,
         condition: &Ast,

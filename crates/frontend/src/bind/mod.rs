@@ -40,6 +40,7 @@ mod function;
 mod group;
 mod lambda;
 mod literal;
+mod merge;
 mod naming;
 mod operator;
 mod pivot;
@@ -452,7 +453,8 @@ impl<'a> Binder<'a> {
 
     fn bound_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<(Bound, Markers)> {
         // Each value of VALUES takes the type of its column, whatever the other rows hold.
-        if matches!(*query.body, SetExpr::Values(_)) {
+        // So does that of each clause of MERGE.
+        if matches!(*query.body, SetExpr::Values(_)) || merge::is_merge(&query.body) {
             self.targets = targets.to_vec();
         }
         self.list = self.catalog.list_of_changes().map(Clause::Changes);

@@ -11,6 +11,7 @@ use sqlparser::ast::{
 
 use super::coerce::{common_of, common_of_exprs};
 use super::cycle::Marks;
+use super::merge::is_merge;
 use super::scope::{Clause, NamedCte, Namespace, Scope};
 use super::select::{Ordered, order_of_columns};
 use super::{Binder, Coercion, fold, place, refuse};
@@ -77,7 +78,7 @@ impl Binder<'_> {
         fetch: Option<&Fetch>,
     ) -> Result<Plan> {
         let mut ordered = match body {
-            SetExpr::Select(select) => self.bind_select(select, order_by)?,
+            SetExpr::Select(select) if !is_merge(body) => self.bind_select(select, order_by)?,
             body => {
                 let plan = self.body(body)?;
                 let plan = match order_by {
@@ -228,6 +229,7 @@ impl Binder<'_> {
 
     fn body_inner(&mut self, body: &SetExpr) -> Result<Plan> {
         match body {
+            SetExpr::Select(select) if is_merge(body) => self.bind_merge(select),
             SetExpr::Select(select) => Ok(self.bind_select(select, None)?.cut()),
             SetExpr::Query(query) => self.bind_query(query),
             SetExpr::Values(values) => self.values(values),

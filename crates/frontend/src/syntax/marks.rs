@@ -3,6 +3,9 @@
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident};
 
+use super::expression;
+use crate::error::{Error, Result};
+
 /// A lambda: a call of its names and its body.
 pub(crate) const LAMBDA: &str = "\u{1}lambda ";
 /// Functions that take lambdas.
@@ -89,6 +92,19 @@ pub const BASE: &str = "\u{1}base ";
 /// as they are written.
 pub const TARGET: &str = "\u{1}target ";
 
+/// A clause of MERGE in the list of the query for its rows: a call with the rows that it is of
+/// behind it ([`WHEN_MATCHED`] and so on), of its condition and the values of all columns. Without
+/// values the clause deletes rows; a clause that leaves its rows alone is [`WHEN_NOTHING`].
+pub const WHEN: &str = "\u{1}when ";
+/// Rows of the target that match rows of the source.
+pub const WHEN_MATCHED: &str = "matched";
+/// Rows of the target that match none.
+pub const WHEN_TARGET: &str = "target";
+/// Rows of the source that match none.
+pub const WHEN_SOURCE: &str = "source";
+/// Behind one of these: the clause changes nothing.
+pub const WHEN_NOTHING: &str = " nothing";
+
 /// The column of INSERT DEFAULT VALUES in MERGE.
 pub const DEFAULTS: &str = "\u{1}defaults ";
 
@@ -151,6 +167,23 @@ pub fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {
         Some(QUOTE) => ident.value.strip_prefix(mark),
         _ => None,
     }
+}
+
+/// A call of a mark, and what follows it, of some arguments.
+///
+/// # Errors
+/// `XX000` if the syntax of calls is another one.
+pub fn call(mark: &str, behind: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    let mut written = expression(&format!("{QUOTE}{mark}{behind}{QUOTE}()"))?;
+    if let Expr::Function(call) = &mut written
+        && let FunctionArguments::List(list) = &mut call.args
+    {
+        let arguments = arguments.into_iter();
+        let arguments = arguments.map(|value| FunctionArg::Unnamed(FunctionArgExpr::Expr(value)));
+        list.args = arguments.collect();
+        return Ok(written);
+    }
+    Err(Error::internal("a call that is none"))
 }
 
 /// What follows the mark in the name of a call that stands for a form, and its arguments.

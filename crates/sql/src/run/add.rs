@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::Fields;
 use datafusion::physical_plan::ExecutionPlan;
 use freestone_storage::{CatalogEdit, Table};
 
@@ -13,6 +14,7 @@ use crate::ingest::{self, FEW, Gathered, Target, Written};
 use crate::names::Name;
 use crate::relations::may_change;
 use crate::types::nullable;
+use crate::values::check_assignable;
 use crate::workload::Watching;
 
 /// Where new rows come from.
@@ -21,6 +23,15 @@ pub(super) enum Source {
     Rows(RecordBatch),
     /// From a query; how it runs is recorded, if it is to be.
     Plan(Arc<dyn ExecutionPlan>, Option<Watching>),
+}
+
+/// Checks that the values of columns can be stored in those of a table.
+///
+/// # Errors
+/// `42804`.
+pub(super) fn check_columns(fields: &Fields, table: &Table) -> Result<()> {
+    let mut columns = fields.iter().zip(&table.schema.columns);
+    columns.try_for_each(|(field, column)| check_assignable(field.data_type(), column))
 }
 
 impl Run<'_> {
@@ -65,10 +76,7 @@ impl Run<'_> {
         match source {
             Source::Rows(rows) => Ok(vec![rows]),
             Source::Plan(plan, watching) => {
-                let schema = plan.schema();
-                for (field, column) in schema.fields().iter().zip(&table.schema.columns) {
-                    crate::values::check_assignable(field.data_type(), column)?;
-                }
+                check_columns(plan.schema().fields(), table)?;
                 let rows = self.collected(plan, watching).await?;
                 let rows = rows.iter().map(|rows| self.assigned(table, rows));
                 rows.collect()

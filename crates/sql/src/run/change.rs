@@ -3,19 +3,16 @@
 //! Each is planned as a query for the rows that it changes: their ids and, for
 //! UPDATE, all columns with the new values. The query reads the moment at which the statement
 //! began, so it never sees the statement's own changes: rows are changed in the statement's
-//! transaction while others are still being found, and keys are checked at its end. So a
-//! statement changes more rows than fit into memory.
+//! transaction while others are still being found ([`super::streamed`]).
 //!
-//! RETURNING, foreign keys whose rows follow, views that check their rows, statements of a WITH,
-//! partitions and rows that the transaction itself has added need all rows that were found at once.
+//! RETURNING and views that check their rows need all rows that were found at once.
 
 use std::fmt::Display;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     Delete, Expr, FromTable, Ident, Query, SelectItem, Statement as Ast, TableFactor,
     TableWithJoins, Update, UpdateTableFromKind,
@@ -23,14 +20,14 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::{Catalog, Column, Table};
-use futures::StreamExt;
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
-use super::changes::{Applied, Changes, Touched, first_of_each, row_ids_in};
+use super::changes::{Applied, Changes, first_of_each, row_ids_in};
 use super::compose;
 use super::partitioned::{ask_for_table, with_whole_ids};
 use super::returning::{Other, asks};
+use super::streamed::Streamed;
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::names::{Name, fold, table_name};
@@ -39,12 +36,6 @@ use crate::relations::TABLE;
 use crate::relations::updatable::{Command, Through};
 use crate::scan::ROW_ID;
 use crate::types::nullable;
-use crate::workload::Watching;
-
-/// Rows that are changed together while others are being found, and the bytes that those may take
-/// which wait for it.
-const AT_ONCE: usize = 32_768;
-const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// The table that a statement changes.
 pub(super) struct Changed {
@@ -157,6 +148,13 @@ impl Understood<'_> {
         }
     }
 
+    fn verb(&self) -> &'static str {
+        match self.command() {
+            Command::Delete => "DELETE",
+            _ => "UPDATE",
+        }
+    }
+
     /// The rows that a query found, as changes.
     fn changes(&self, found: Vec<RecordBatch>) -> Changes {
         Changes::of(self.command(), found, given(&self.assigned))
@@ -259,11 +257,14 @@ impl Run<'_> {
             false => Vec::new(),
         };
         let query = understood.query(&self.snapshot, &beside)?;
-        let rows = match self.may_change_while_finding(understood)? {
+        let rows = match self.may_be_streamed(understood)? {
             true => match self.found_for_change(changed, &query).await? {
                 Wanted::Plan(plan) => {
                     let watching = self.watched(&plan, statement);
-                    return self.changed_while_finding(understood, plan, watching).await;
+                    let of = Streamed::Change(understood);
+                    let rows = self.changed_while_finding(of, plan, watching).await?;
+                    let tag = format!("{} {rows}", understood.verb());
+                    return Ok(Outcome::Done { tag, rows });
                 }
                 Wanted::Rows(rows) => vec![rows],
             },
@@ -292,90 +293,26 @@ impl Run<'_> {
             .await
     }
 
-    /// Whether rows of a statement may be changed while others are still being found.
-    fn may_change_while_finding(&self, understood: &Understood<'_>) -> Result<bool> {
-        let table = &understood.table;
+    /// Whether rows of an UPDATE or a DELETE may be changed while others are still being found.
+    fn may_be_streamed(&self, understood: &Understood<'_>) -> Result<bool> {
         let through = understood.changed.through.as_deref();
         let is_plain = understood.returning.is_none()
-            && through.is_none_or(|through| through.checks().is_empty())
-            && !self.is_of_parts()
-            && table.schema.partitioned.is_none()
-            && self.following(table).is_empty();
-        // The names of the transaction's own rows change when they become blocks.
-        Ok(is_plain && !self.change(|transaction| Ok(transaction.has_rows(table.id)))?)
+            && through.is_none_or(|through| through.checks().is_empty());
+        Ok(is_plain && self.may_change_while_finding(&understood.table)?)
     }
 
-    /// Changes rows as they are found, some thousands at a time.
-    async fn changed_while_finding(
-        &self,
-        understood: &Understood<'_>,
-        plan: Arc<dyn ExecutionPlan>,
-        watching: Option<Watching>,
-    ) -> Result<Outcome> {
-        self.session.database().memory().look_at_delta();
-        let context = self.session.task_context();
-        let held = MemoryConsumer::new("changed rows").register(context.memory_pool());
-        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
-        let (mut touched, mut changed) = (Touched::default(), 0);
-        let (mut found, mut rows, mut bytes) = (Vec::new(), 0, 0);
-        loop {
-            let batch = stream.next().await.transpose()?;
-            let is_last = batch.is_none();
-            let mut is_full = false;
-            if let Some(batch) = batch {
-                let size = batch.get_array_memory_size();
-                match held.try_grow(size) {
-                    // New versions whose keys are yet to be checked stay in memory.
-                    Err(error) if touched.has_new_rows(understood.table.id) => {
-                        return Err(error.into());
-                    }
-                    Err(_) => is_full = true,
-                    Ok(()) => {}
-                }
-                (rows, bytes) = (rows + batch.num_rows(), bytes + size);
-                found.push(batch);
-            }
-            if is_last || is_full || rows >= AT_ONCE || bytes >= BYTES_AT_ONCE {
-                let part = std::mem::take(&mut found);
-                changed += self.changed_part(understood, part, &mut touched)?;
-                (rows, bytes) = (0, 0);
-                if !touched.has_new_rows(understood.table.id) {
-                    held.free();
-                }
-            }
-            if is_last {
-                break;
-            }
-        }
-        self.settle(touched)?;
-        let verb = match understood.command() {
-            Command::Delete => "DELETE",
-            _ => "UPDATE",
-        };
-        let tag = format!("{verb} {changed}");
-        Ok(Outcome::Done { tag, rows: changed })
-    }
-
-    /// Changes some of a statement's rows; returns their number.
-    fn changed_part(
+    /// The changes of some of a statement's rows, of which others may have been changed.
+    pub(super) fn changes_of(
         &self,
         understood: &Understood<'_>,
         found: Vec<RecordBatch>,
-        touched: &mut Touched,
-    ) -> Result<u64> {
-        let table = &understood.table;
+    ) -> Result<Changes> {
         let found = match understood.others.is_empty() {
             true => found,
             // Others may have matched a row that was changed with an earlier part.
-            false => self.not_deleted(table, first_of_each(found)?)?,
+            false => self.not_deleted(&understood.table, first_of_each(found)?)?,
         };
-        let changes = understood.changes(found);
-        let Applied { rows, .. } = self.carry_out(table, &changes, touched)?;
-        // Keys are checked over rows that are no blocks yet.
-        if !touched.has_new_rows(table.id) {
-            self.change(|transaction| Ok(transaction.settle()?))?;
-        }
-        Ok(rows)
+        Ok(understood.changes(found))
     }
 
     /// Makes the changes of an UPDATE or a DELETE; the rows of RETURNING, else its tag.

@@ -75,6 +75,8 @@ pub(super) struct Applied {
 #[derive(Default)]
 pub(super) struct Touched {
     tables: Vec<(TableId, u64)>,
+    /// Tables with rows whose keys have changed.
+    changed_keys: Vec<TableId>,
     /// How many foreign keys lead from the statement's table to this one.
     pub(super) depth: usize,
 }
@@ -84,6 +86,11 @@ impl Touched {
     pub(super) fn has_new_rows(&self, table: TableId) -> bool {
         let mut tables = self.tables.iter();
         tables.any(|(known, first)| *known == table && *first < u64::MAX)
+    }
+
+    /// Whether keys of a table's rows have changed.
+    pub(super) fn has_changed_keys(&self, table: TableId) -> bool {
+        self.changed_keys.contains(&table)
     }
 
     pub(super) fn add(&mut self, table: TableId, first: u64) {
@@ -203,6 +210,7 @@ impl Run<'_> {
         let (deleted, replaced) = gone.split_at(changes.deleted.len());
         let (updated, inserted) = written.split_at(replaced.len());
         let assigned = changes.columns(table);
+        let mut changes_keys = false;
         let first = self.change(|transaction| {
             for ids in deleted {
                 transaction.delete(table.id, ids)?;
@@ -212,6 +220,7 @@ impl Run<'_> {
                 let number = transaction.update_batch(table.id, ids, rows, &assigned)?;
                 first = first.or(number);
             }
+            changes_keys = first.is_some();
             for rows in inserted {
                 let number = transaction.insert(table.id, rows)?;
                 first.get_or_insert(number);
@@ -222,6 +231,9 @@ impl Run<'_> {
         if first.is_some() || !deleted.is_empty() {
             touched.add(table.id, first.unwrap_or(u64::MAX));
         }
+        if changes_keys && !touched.has_changed_keys(table.id) {
+            touched.changed_keys.push(table.id);
+        }
         count(table, changes);
         self.follow(&followers, &moved, touched)?;
         let inserted = changes.inserted.iter().map(RecordBatch::num_rows);
@@ -230,6 +242,19 @@ impl Run<'_> {
             rows: changed as u64,
             written,
         })
+    }
+
+    /// Refuses changes of rows that the transaction has changed since the statement began: those
+    /// of an earlier part of it.
+    ///
+    /// # Errors
+    /// `21000`; those of [`Run::not_deleted`].
+    pub(super) fn must_be_undeleted(&self, table: &Table, changes: &Changes) -> Result<()> {
+        let found = [changes.deleted.as_slice(), changes.updated.as_slice()].concat();
+        match rows(&self.not_deleted(table, found.clone())?) == rows(&found) {
+            true => Ok(()),
+            false => Err(twice()),
+        }
     }
 
     /// Refuses rows to change, ids first, that a statement of the same WITH has changed.
@@ -283,6 +308,12 @@ impl Run<'_> {
 
 fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
+}
+
+/// The error of a MERGE that would change a row twice.
+pub(super) fn twice() -> Error {
+    Error::new("21000", "MERGE command cannot affect row a second time")
+        .with_hint("more than one source row matched a row of the table")
 }
 
 /// Counts changes for the workload record.

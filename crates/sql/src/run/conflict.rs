@@ -8,6 +8,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::sql::sqlparser::ast::{
     ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, SelectItem,
     Statement as Ast,
@@ -131,6 +132,21 @@ impl<'a> Conflict<'a> {
     }
 }
 
+/// An INSERT with ON CONFLICT whose rows come in parts.
+pub(super) struct Upsert<'a> {
+    pub(super) table: &'a Arc<Table>,
+    /// As the statement calls the table.
+    alias: &'a str,
+    conflict: &'a Conflict<'a>,
+    assigned: Vec<Assigned>,
+    /// The values that rows so far have of each key, and the memory that they take.
+    taken: Vec<HashSet<String>>,
+    memory: MemoryReservation,
+}
+
+/// Bytes that a text takes in a set, besides its own.
+const EACH_TAKES: usize = 48;
+
 /// A new row and the row that has its key.
 struct Meeting {
     new: u32,
@@ -181,22 +197,48 @@ impl Run<'_> {
         Ok(table.schema.keys.iter().filter(is_meant).collect())
     }
 
-    /// What inserting `rows`, cast to the columns of the table, comes to.
+    /// # Errors
+    /// Those of the assignments of DO UPDATE.
+    pub(super) fn upsert<'a>(
+        &self,
+        table: &'a Arc<Table>,
+        alias: &'a str,
+        conflict: &'a Conflict<'a>,
+    ) -> Result<Upsert<'a>> {
+        let context = self.session.task_context();
+        Ok(Upsert {
+            table,
+            alias,
+            conflict,
+            assigned: self.set_by(table, alias, conflict)?,
+            taken: vec![HashSet::new(); conflict.keys.len()],
+            memory: MemoryConsumer::new("keys of ON CONFLICT").register(context.memory_pool()),
+        })
+    }
+
+    /// What inserting further `rows`, cast to the columns of the table, comes to.
     ///
     /// # Errors
-    /// `21000` if a row would be changed twice; those of the expressions.
-    pub(super) async fn resolved(
+    /// `21000` if a row would be changed twice; those of the expressions; `53200`.
+    pub(super) async fn upserted(
         &self,
-        table: &Table,
-        alias: &str,
-        conflict: &Conflict<'_>,
+        upsert: &mut Upsert<'_>,
         rows: &[RecordBatch],
     ) -> Result<Changes> {
-        let assigned = self.set_by(table, alias, conflict)?;
-        let rows = concat_batches(&nullable(&table.schema), rows)?;
+        let Upsert {
+            table,
+            alias,
+            conflict,
+            ..
+        } = *upsert;
+        let rows: Vec<RecordBatch> = rows
+            .iter()
+            .map(|rows| self.assigned(table, rows))
+            .collect::<Result<_>>()?;
+        let rows = concat_batches(&nullable(&table.schema), &rows)?;
         let checks = self.checks(table)?;
         // Keys may be over columns that are computed.
-        let rows = checks.completed(self.assigned(table, &rows)?)?;
+        let rows = checks.completed(rows)?;
         // What a row must be counts before what it meets.
         for (column, values) in table.schema.columns.iter().zip(rows.columns()) {
             if !column.nullable && values.null_count() > 0 {
@@ -208,7 +250,7 @@ impl Run<'_> {
             }
         }
         checks.check(&rows)?;
-        let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
+        let (fresh, meetings) = self.meetings(upsert, &rows)?;
         let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;
         let mut changes = Changes {
             inserted: vec![inserted],
@@ -216,11 +258,11 @@ impl Run<'_> {
         };
         if let Some(update) = conflict.update {
             // Whatever is wrong with values that no row gets is wrong all the same.
-            let of = (table, alias, conflict.through);
-            let updated = self.updated(of, (update, &assigned), &rows, meetings);
+            let of = (table.as_ref(), alias, conflict.through);
+            let updated = self.updated(of, (update, &upsert.assigned), &rows, meetings);
             let rows = updated.await?;
             self.must_be_unchanged(table, std::slice::from_ref(&rows), "ON CONFLICT DO UPDATE")?;
-            changes.update(vec![rows], given(&assigned));
+            changes.update(vec![rows], given(&upsert.assigned));
         }
         Ok(changes)
     }
@@ -283,10 +325,16 @@ impl Run<'_> {
     /// Which rows are new, and which meet one that is there.
     fn meetings(
         &self,
-        table: &Table,
-        conflict: &Conflict<'_>,
+        upsert: &mut Upsert<'_>,
         rows: &RecordBatch,
     ) -> Result<(Vec<u32>, Vec<Meeting>)> {
+        let Upsert {
+            table,
+            conflict,
+            taken,
+            memory,
+            ..
+        } = upsert;
         let all: Vec<usize> = (0..table.schema.columns.len()).collect();
         let view = self.snapshot.read_view(table.id);
         let look_ups = conflict
@@ -295,7 +343,6 @@ impl Run<'_> {
             .map(|key| Ok((*key, KeyLookUp::prepare(&table.schema, &key.columns, &all)?)));
         let look_ups = look_ups.collect::<Result<Vec<_>>>()?;
         let (mut fresh, mut met) = (Vec::new(), Vec::new());
-        let mut taken: Vec<HashSet<String>> = vec![HashSet::new(); look_ups.len()];
         'rows: for row in 0..rows.num_rows() {
             let mut mine = Vec::with_capacity(look_ups.len());
             for (number, (key, look_up)) in look_ups.iter().enumerate() {
@@ -325,12 +372,14 @@ impl Run<'_> {
                     // In range: few rows are inserted this way.
                     let new = row as u32;
                     met.push(Meeting { new, id, row: old });
+                    memory.try_grow(shown.len() + EACH_TAKES)?;
                     taken[number].insert(shown);
                     continue 'rows;
                 }
                 mine.push((number, shown));
             }
             for (number, shown) in mine {
+                memory.try_grow(shown.len() + EACH_TAKES)?;
                 taken[number].insert(shown);
             }
             fresh.push(row as u32);

@@ -196,13 +196,9 @@ impl Run<'_> {
                 (head("Delete", &name), vec![plan])
             }
             Ast::Merge(merge) => {
-                let (target, _, parts) = self.parts_of_merge(merge)?;
-                let mut plans = Vec::with_capacity(parts.len());
-                for part in &parts {
-                    let plan = self.plan_of_change(&target, &part.query);
-                    plans.push(plan.await?);
-                }
-                (head("Merge", &target.name), plans)
+                let merging = self.merging(merge)?;
+                let plan = self.plan_of_change(&merging.target, &merging.query).await?;
+                (head("Merge", &merging.target.name), vec![plan])
             }
             other => return Err(super::refused(other)),
         };

@@ -21,7 +21,7 @@ use freestone_frontend::types::Type;
 use freestone_storage::{Column, Table, TableSchema};
 
 use super::Run;
-use super::add::Source;
+use super::add::{Source, check_columns};
 use super::change::stored_as;
 use super::changes::Changes;
 use super::clauses::refuse_clauses;
@@ -32,6 +32,7 @@ use super::identity::Overriding;
 use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
+use super::streamed::Streamed;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front::{self, Logical, Purpose, default_of, parse_expr};
 use crate::names::{Name, fold, table_name};
@@ -132,6 +133,20 @@ impl Run<'_> {
         };
         let (rows, written) = match (&insert.on, &insert.returning) {
             (None, None) if !is_checked => (self.add(name, table, source).await?, Vec::new()),
+            (Some(on), None) if !is_checked && self.may_be_upserted(table, &source)? => {
+                let conflict = Conflict::of(self, on, table, (name, through))?;
+                let of = Box::new(self.upsert(table, called, &conflict)?);
+                let rows = match source {
+                    Source::Plan(plan, watching) => {
+                        check_columns(plan.schema().fields(), table)?;
+                        let of = Streamed::Upsert(of);
+                        self.changed_while_finding(of, plan, watching).await
+                    }
+                    Source::Rows(_) => Err(Error::internal("rows that are no plan's")),
+                };
+                let rows = rows.map_err(|error| self.missed(error, &conflict))?;
+                (rows, Vec::new())
+            }
             (on, _) => {
                 let rows = self.gathered(table, source).await?;
                 let conflict = on
@@ -145,7 +160,10 @@ impl Run<'_> {
                             self.resolved_in_leaves(table, called, conflict, rows)
                                 .await?
                         }
-                        None => self.resolved(table, called, conflict, &rows).await?,
+                        None => {
+                            let mut upsert = self.upsert(table, called, conflict)?;
+                            self.upserted(&mut upsert, &rows).await?
+                        }
                     },
                     None => Changes {
                         inserted: rows,
@@ -162,6 +180,11 @@ impl Run<'_> {
             }
         };
         self.told_of(target, &written, rows).await
+    }
+
+    /// Whether rows of a source may be added, or change others, while more come.
+    fn may_be_upserted(&self, table: &Table, source: &Source) -> Result<bool> {
+        Ok(matches!(source, Source::Plan(..)) && self.may_change_while_finding(table)?)
     }
 
     /// The outcome of an INSERT that wrote rows: RETURNING over them, else its tag.

@@ -1,53 +1,38 @@
-//! MERGE: for each WHEN clause the rows that it is the first to claim.
+//! MERGE: a query for the rows of the join, each with the clause that claims it.
 //!
-//! Every clause is a query of its own over the statement's snapshot, with the
-//! conditions of the clauses before it negated; all of them are done before
-//! anything changes.
+//! The front joins the target and the source once and gives each row the number of its clause and
+//! the values of the table's columns. Rows are changed while others are still being found, as by
+//! UPDATE and DELETE.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::Int32Type;
 use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
-    MergeInsertKind, ObjectName, SelectItem, TableFactor, TableWithJoins, UnaryOperator,
+    MergeInsertKind, ObjectName, SelectItem, TableFactor, TableWithJoins,
 };
 use freestone_frontend::syntax::marks;
+use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
 use super::Run;
-use super::assigned::{assigned_columns, given, new_values};
-use super::change::{Changed, RowQuery, refuse, row_id, stored_as, targets};
-use super::changes::{Applied, Changes, whole_ids};
+use super::assigned::{Assigned, assigned_columns, given};
+use super::change::{Changed, RowQuery, Wanted, refuse, row_id, stored_as, targets};
+use super::changes::{Changes, twice, whole_ids};
 use super::compose;
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use super::literal::is_default;
+use super::partitioned::with_whole_ids;
+use super::streamed::Streamed;
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::{default_of, parse_expr};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
-
-/// The conditions of the clauses of one kind, so far.
-#[derive(Default)]
-struct Claims(Vec<Expr>);
-
-impl Claims {
-    /// The condition of the next clause: its own is met, and none of those before it.
-    fn next(&mut self, predicate: Option<&Expr>) -> Expr {
-        let mine = match predicate {
-            Some(predicate) => Expr::IsTrue(Box::new(predicate.clone())),
-            None => compose::truth(),
-        };
-        let others = self.0.iter().map(|other| Expr::UnaryOp {
-            op: UnaryOperator::Not,
-            expr: Box::new(other.clone()),
-        });
-        let condition = others.fold(mine.clone(), compose::both);
-        self.0.push(mine);
-        condition
-    }
-}
 
 /// The rows that a clause is of: those that meet a row of the other side, and those of the
 /// target's or the source's side that meet none.
@@ -64,6 +49,15 @@ impl Of {
             MergeClauseKind::Matched => Of::Matched,
             MergeClauseKind::NotMatchedBySource => Of::Target,
             MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => Of::Source,
+        }
+    }
+
+    /// Its name in the query.
+    fn mark(self) -> &'static str {
+        match self {
+            Of::Matched => marks::WHEN_MATCHED,
+            Of::Target => marks::WHEN_TARGET,
+            Of::Source => marks::WHEN_SOURCE,
         }
     }
 }
@@ -83,13 +77,18 @@ pub(crate) fn must_be_reachable(clauses: &[MergeClause]) -> Result<()> {
     Ok(())
 }
 
-/// A clause of MERGE: a query for the rows that it claims, and what becomes of them.
-pub(super) struct MergePart {
+/// A MERGE whose names are found.
+pub(super) struct Merging {
+    pub(super) target: Changed,
+    pub(super) table: Arc<Table>,
+    /// The query for the rows that its clauses claim.
     pub(super) query: RowQuery,
-    does: Does,
+    /// What each clause does.
+    does: Vec<Does>,
 }
 
 enum Does {
+    Nothing,
     Insert,
     /// The columns that get values.
     Update(Vec<usize>),
@@ -112,35 +111,47 @@ fn name_of_source(source: &TableFactor) -> Option<String> {
 
 impl Run<'_> {
     pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
-        let (target, table, parts) = self.parts_of_merge(merge)?;
-        let mut changes = Changes::default();
-        for MergePart { query, does } in parts {
-            let rows = self.rows_to_change(&target, &query, merge).await?;
-            if !matches!(does, Does::Insert) {
-                self.must_be_unchanged(&table, &rows, "MERGE")?;
+        let merging = self.merging(merge)?;
+        let (target, table) = (&merging.target, &merging.table);
+        let found = match self.found_for_change(target, &merging.query).await? {
+            Wanted::Plan(plan) => {
+                let watching = self.watched(&plan, merge);
+                if self.may_change_while_finding(table)? {
+                    let of = Streamed::Merge(&merging);
+                    let rows = self.changed_while_finding(of, plan, watching).await?;
+                    return Ok(merged(rows));
+                }
+                self.collected(plan, watching).await?
             }
-            match does {
-                Does::Insert => changes.inserted.extend(rows),
-                Does::Update(columns) => changes.update(rows, columns),
-                Does::Delete => changes.deleted.extend(rows),
-            }
-        }
-        must_be_once(&changes)?;
-        let Applied { rows, .. } = self.apply(&table, &changes)?;
-        Ok(Outcome::Done {
-            tag: format!("MERGE {rows}"),
-            rows,
-        })
+            Wanted::Rows(rows) => vec![rows],
+        };
+        let changes = self.merge_changes(&merging, found)?;
+        let rows = self.apply(table, &changes)?.rows;
+        Ok(merged(rows))
     }
 
-    /// The table that a MERGE changes, and a query for each of its clauses.
+    /// The changes that clauses make of the rows that they claim.
     ///
     /// # Errors
-    /// Whatever is wrong with the statement, but for what is wrong inside of the queries.
-    pub(super) fn parts_of_merge(
+    /// `21000` if a row would be changed twice.
+    pub(super) fn merge_changes(
         &self,
-        merge: &Merge,
-    ) -> Result<(Changed, Arc<Table>, Vec<MergePart>)> {
+        merging: &Merging,
+        found: Vec<RecordBatch>,
+    ) -> Result<Changes> {
+        let table = &merging.table;
+        let changes = merging.changes(found)?;
+        must_be_once(&changes)?;
+        let rows = [changes.deleted.as_slice(), changes.updated.as_slice()].concat();
+        self.must_be_unchanged(table, &rows, "MERGE")?;
+        Ok(changes)
+    }
+
+    /// The table that a MERGE changes, and the query for its rows.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement, but for what is wrong inside of the query.
+    pub(super) fn merging(&self, merge: &Merge) -> Result<Merging> {
         refuse(&[(merge.output.is_some(), "MERGE with OUTPUT")])?;
         must_be_reachable(&merge.clauses)?;
         let written = TableWithJoins {
@@ -154,91 +165,86 @@ impl Run<'_> {
             return Err(Error::new("42712", message)
                 .with_detail("The name is used both as MERGE target table and data source."));
         }
-        let own = || compose::alone(target.from.clone());
-        let source = || compose::alone(merge.source.clone());
-        let unmet = |of: TableWithJoins| {
-            let one = vec![SelectItem::UnnamedExpr(compose::truth())];
-            let on = Some(merge.on.as_ref().clone());
-            Ok::<_, Error>(Expr::Exists {
-                subquery: Box::new(compose::query(one, vec![of], on)?),
-                negated: true,
-            })
-        };
-        let (mut matched, mut unmatched, mut unsourced) =
-            (Claims::default(), Claims::default(), Claims::default());
-        let mut parts = Vec::with_capacity(merge.clauses.len());
+        let mut list = vec![row_id(&target)];
+        let mut does = Vec::with_capacity(merge.clauses.len());
         for clause in &merge.clauses {
-            let predicate = clause.predicate.as_ref();
-            let (from, on, claimed) = match Of::clause(clause) {
-                Of::Matched => {
-                    let on = merge.on.as_ref().clone();
-                    (vec![own(), source()], on, matched.next(predicate))
-                }
-                Of::Target => (vec![own()], unmet(source())?, unsourced.next(predicate)),
-                Of::Source => (vec![source()], unmet(own())?, unmatched.next(predicate)),
-            };
-            let condition = compose::both(on, claimed);
-            let inserting = matches!(
-                clause.clause_kind,
-                MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget
-            );
-            if does_nothing(&clause.action) {
-                continue;
+            let (what, values) = self.clause_of_merge(clause, &target, &table)?;
+            let mut kind = Of::clause(clause).mark().to_owned();
+            if matches!(what, Does::Nothing) {
+                kind.push_str(marks::WHEN_NOTHING);
             }
-            match (&clause.action, inserting) {
-                (MergeAction::Insert(insert), true) => {
-                    refuse(&[(
-                        insert.insert_predicate.is_some() && overriding_in_merge(insert).is_none(),
-                        "INSERT … WHERE in MERGE",
-                    )])?;
-                    let row = self.merge_insert(&table, &target, insert)?;
-                    let into = stored_as(&self.snapshot, &table.schema.columns).collect();
-                    let query = RowQuery {
-                        query: compose::query(row, from, Some(condition))?,
-                        has_ids: false,
-                        into,
-                    };
-                    let does = Does::Insert;
-                    parts.push(MergePart { query, does });
-                }
-                (MergeAction::Update(update), false) => {
-                    refuse(&[
-                        (update.update_predicate.is_some(), "UPDATE … WHERE in MERGE"),
-                        (update.delete_predicate.is_some(), "DELETE WHERE in MERGE"),
-                    ])?;
-                    let assigned = assigned_columns(
-                        &self.snapshot,
-                        &table,
-                        (&target.name, &target.called, None),
-                        &update.assignments,
-                    )?;
-                    let mut list = vec![row_id(&target)];
-                    list.extend(new_values(&table, &target, &assigned));
-                    let query = RowQuery {
-                        query: compose::query(list, from, Some(condition))?,
-                        has_ids: true,
-                        into: targets(&self.snapshot, &table.schema.columns),
-                    };
-                    let does = Does::Update(given(&assigned));
-                    parts.push(MergePart { query, does });
-                }
-                (MergeAction::Delete { .. }, false) => {
-                    let list = vec![row_id(&target)];
-                    let query = RowQuery {
-                        query: compose::query(list, from, Some(condition))?,
-                        has_ids: true,
-                        into: Vec::new(),
-                    };
-                    let does = Does::Delete;
-                    parts.push(MergePart { query, does });
-                }
-                (action, _) => {
-                    let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);
-                    return Err(Error::new("42601", message));
-                }
+            let mut arguments = vec![match &clause.predicate {
+                Some(predicate) => predicate.clone(),
+                None => compose::truth(),
+            }];
+            arguments.extend(values);
+            let call = marks::call(marks::WHEN, &kind, arguments)?;
+            list.push(SelectItem::UnnamedExpr(call));
+            does.push(what);
+        }
+        let mut into = targets(&self.snapshot, &[]);
+        into.push(("clause".to_owned(), Type::Int4));
+        if does
+            .iter()
+            .any(|does| matches!(does, Does::Insert | Does::Update(_)))
+        {
+            into.extend(stored_as(&self.snapshot, &table.schema.columns));
+        }
+        let from = vec![
+            compose::alone(target.from.clone()),
+            compose::alone(merge.source.clone()),
+        ];
+        let on = Some(merge.on.as_ref().clone());
+        Ok(Merging {
+            query: RowQuery {
+                query: compose::query(list, from, on)?,
+                has_ids: true,
+                into,
+            },
+            target,
+            table,
+            does,
+        })
+    }
+
+    /// What a clause does, and the values that it gives to all columns of the table.
+    fn clause_of_merge(
+        &self,
+        clause: &MergeClause,
+        target: &Changed,
+        table: &Table,
+    ) -> Result<(Does, Vec<Expr>)> {
+        let inserts = Of::clause(clause) == Of::Source;
+        match (&clause.action, inserts) {
+            (action, _) if does_nothing(action) => Ok((Does::Nothing, Vec::new())),
+            (MergeAction::Insert(insert), true) => {
+                refuse(&[(
+                    insert.insert_predicate.is_some() && overriding_in_merge(insert).is_none(),
+                    "INSERT … WHERE in MERGE",
+                )])?;
+                Ok((Does::Insert, self.merge_insert(table, target, insert)?))
+            }
+            (MergeAction::Update(update), false) => {
+                refuse(&[
+                    (update.update_predicate.is_some(), "UPDATE … WHERE in MERGE"),
+                    (update.delete_predicate.is_some(), "DELETE WHERE in MERGE"),
+                ])?;
+                let of = (&target.name, target.called.as_str(), None);
+                let assigned = assigned_columns(&self.snapshot, table, of, &update.assignments)?;
+                let columns = given(&assigned);
+                let values = table.schema.columns.iter().zip(assigned);
+                let values = values.map(|(column, value)| match value {
+                    Assigned::Same => compose::column(&target.alias, &column.name),
+                    Assigned::Value(value) => *value,
+                });
+                Ok((Does::Update(columns), values.collect()))
+            }
+            (MergeAction::Delete { .. }, false) => Ok((Does::Delete, Vec::new())),
+            (action, _) => {
+                let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);
+                Err(Error::new("42601", message))
             }
         }
-        Ok((target, table, parts))
     }
 
     /// The table of a MERGE.
@@ -254,13 +260,13 @@ impl Run<'_> {
         self.stored_table(name)
     }
 
-    /// The columns of the rows that a clause inserts.
+    /// The values of the rows that a clause inserts.
     fn merge_insert(
         &self,
         table: &Table,
         target: &Changed,
         insert: &MergeInsertExpr,
-    ) -> Result<Vec<SelectItem>> {
+    ) -> Result<Vec<Expr>> {
         let MergeInsertKind::Values(values) = &insert.kind else {
             return Err(Error::unsupported("INSERT ROW is not supported"));
         };
@@ -299,14 +305,62 @@ impl Run<'_> {
                 Some(given) => overriding.takes(column)?.then(|| given.clone()),
                 None => None,
             };
-            let value = match (given, default_of(&self.snapshot, column)) {
-                (Some(given), _) => given,
-                (None, Some(default)) => parse_expr(default)?,
-                (None, None) => compose::null(),
-            };
-            Ok(compose::named(value, &column.name))
+            match (given, default_of(&self.snapshot, column)) {
+                (Some(given), _) => Ok(given),
+                (None, Some(default)) => parse_expr(default),
+                (None, None) => Ok(compose::null()),
+            }
         });
         values.collect()
+    }
+}
+
+impl Merging {
+    /// The rows of each clause as changes. A row has its id, the number of its clause and the
+    /// values of all columns; of a partitioned table its last is the number of its partition.
+    fn changes(&self, found: Vec<RecordBatch>) -> Result<Changes> {
+        let is_partitioned = self.table.schema.partitioned.is_some();
+        let mut changes = Changes::default();
+        for batch in found {
+            let clauses = batch.column(1).as_primitive_opt::<Int32Type>();
+            let clauses = clauses.ok_or_else(|| Error::internal("clauses of another type"))?;
+            for (does, number) in self.does.iter().zip(0..) {
+                let is_of: BooleanArray = clauses
+                    .iter()
+                    .map(|clause| Some(clause == Some(number)))
+                    .collect();
+                if is_of.true_count() == 0 {
+                    continue;
+                }
+                let rows = filter_record_batch(&batch, &is_of)?;
+                let without = |columns: &[usize]| {
+                    let all = (0..rows.num_columns()).filter(|at| !columns.contains(at));
+                    rows.project(&all.collect::<Vec<_>>())
+                };
+                let last = rows.num_columns() - 1;
+                let there = || match is_partitioned {
+                    true => with_whole_ids(&without(&[1])?),
+                    false => Ok(without(&[1])?),
+                };
+                match does {
+                    Does::Nothing => {}
+                    Does::Insert if is_partitioned => {
+                        changes.inserted.push(without(&[0, 1, last])?);
+                    }
+                    Does::Insert => changes.inserted.push(without(&[0, 1])?),
+                    Does::Update(columns) => changes.update(vec![there()?], columns.clone()),
+                    Does::Delete => changes.deleted.push(there()?.project(&[0])?),
+                }
+            }
+        }
+        Ok(changes)
+    }
+}
+
+fn merged(rows: u64) -> Outcome {
+    Outcome::Done {
+        tag: format!("MERGE {rows}"),
+        rows,
     }
 }
 
@@ -339,10 +393,7 @@ fn must_be_once(changes: &Changes) -> Result<()> {
             .into_iter()
             .any(|id| !seen.insert(id))
         {
-            return Err(
-                Error::new("21000", "MERGE command cannot affect row a second time")
-                    .with_hint("more than one source row matched a row of the table"),
-            );
+            return Err(twice());
         }
     }
     Ok(())

@@ -63,6 +63,7 @@ mod schema;
 mod sequence;
 mod show;
 mod skipped;
+mod streamed;
 mod through;
 mod transaction;
 mod truncate;

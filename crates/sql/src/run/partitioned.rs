@@ -254,7 +254,8 @@ impl Run<'_> {
         for (number, rows) in router.split(&rows)? {
             let leaf = &router.leaves[number];
             let here = conflict.in_leaf(leaf);
-            let found = Box::pin(self.resolved(&leaf.table, alias, &here, &[rows])).await?;
+            let mut upsert = self.upsert(&leaf.table, alias, &here)?;
+            let found = Box::pin(self.upserted(&mut upsert, &[rows])).await?;
             for batch in &found.inserted {
                 changes
                     .inserted

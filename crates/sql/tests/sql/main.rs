@@ -47,6 +47,7 @@ mod limits;
 mod load;
 mod locking;
 mod materialized;
+mod merge;
 mod migrations;
 mod money;
 mod network;

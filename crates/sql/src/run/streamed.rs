@@ -1,0 +1,140 @@
+//! Rows that are changed while others are still being found.
+//!
+//! The query of a statement reads the moment at which the statement began, so it never sees the
+//! statement's own changes. Its rows are changed in parts, in the statement's transaction, and keys
+//! are checked at the end. So a statement changes more rows than fit into memory.
+//!
+//! ```text
+//! query ── 32,768 rows ──> changes of the statement ──> transaction ──> blocks, where they are many
+//! ```
+//!
+//! New rows whose keys are not checked stay in memory. Where memory is short, the keys of rows that
+//! are wholly new are checked before the end. Changed keys wait for the end, since rows
+//! that are still to be found may give up the keys that others take.
+//!
+//! Foreign keys whose rows follow, statements of a WITH, partitions and rows that the transaction
+//! itself has added need all rows that were found at once.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use freestone_storage::Table;
+use futures::StreamExt;
+
+use super::Run;
+use super::change::Understood;
+use super::changes::{Changes, Touched};
+use super::conflict::Upsert;
+use super::merge::Merging;
+use crate::error::Result;
+use crate::workload::Watching;
+
+/// Rows that are changed together while others are being found, and the bytes that those may take
+/// which wait for it.
+const AT_ONCE: usize = 32_768;
+const BYTES_AT_ONCE: usize = 16 << 20;
+/// New rows that are not checked take one part of so many of `memory_limit`, if they may be checked
+/// before the end.
+const SHARE: usize = 4;
+
+/// A statement that changes the rows of a query.
+pub(super) enum Streamed<'a> {
+    /// UPDATE or DELETE.
+    Change(&'a Understood<'a>),
+    Merge(&'a Merging),
+    /// INSERT with ON CONFLICT.
+    Upsert(Box<Upsert<'a>>),
+}
+
+impl Streamed<'_> {
+    fn table(&self) -> &Arc<Table> {
+        match self {
+            Streamed::Change(understood) => &understood.table,
+            Streamed::Merge(merging) => &merging.table,
+            Streamed::Upsert(upsert) => upsert.table,
+        }
+    }
+
+    /// The changes of some of its rows.
+    async fn changes(&mut self, run: &Run<'_>, found: Vec<RecordBatch>) -> Result<Changes> {
+        match self {
+            Streamed::Change(understood) => run.changes_of(understood, found),
+            Streamed::Merge(merging) => {
+                let changes = run.merge_changes(merging, found)?;
+                run.must_be_undeleted(&merging.table, &changes)?;
+                Ok(changes)
+            }
+            Streamed::Upsert(upsert) => run.upserted(upsert, &found).await,
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Whether rows of a table may be changed while others are still being found.
+    pub(super) fn may_change_while_finding(&self, table: &Table) -> Result<bool> {
+        let is_plain = !self.is_of_parts()
+            && table.schema.partitioned.is_none()
+            && self.following(table).is_empty();
+        // The names of the transaction's own rows change when they become blocks.
+        Ok(is_plain && !self.change(|transaction| Ok(transaction.has_rows(table.id)))?)
+    }
+
+    /// Changes rows as they are found, some thousands at a time; returns their number.
+    ///
+    /// # Errors
+    /// Those of the query and of constraints; `53200` for rows with changed keys that do not fit
+    /// into memory.
+    pub(super) async fn changed_while_finding(
+        &self,
+        mut of: Streamed<'_>,
+        plan: Arc<dyn ExecutionPlan>,
+        watching: Option<Watching>,
+    ) -> Result<u64> {
+        let memory = self.session.database().memory();
+        memory.look_at_delta();
+        let most = freestone_exec::Memory::limit(&**memory) / SHARE;
+        let table = Arc::clone(of.table());
+        let context = self.session.task_context();
+        let held = MemoryConsumer::new("changed rows").register(context.memory_pool());
+        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
+        let (mut touched, mut changed) = (Touched::default(), 0);
+        let (mut found, mut rows, mut bytes) = (Vec::new(), 0, 0);
+        loop {
+            let batch = stream.next().await.transpose()?;
+            let is_last = batch.is_none();
+            let mut is_full = false;
+            if let Some(batch) = batch {
+                let size = batch.get_array_memory_size();
+                let waits = touched.has_changed_keys(table.id);
+                match held.try_grow(size) {
+                    Err(error) if waits => return Err(error.into()),
+                    Err(_) => is_full = true,
+                    Ok(()) => is_full = !waits && held.size() >= most,
+                }
+                (rows, bytes) = (rows + batch.num_rows(), bytes + size);
+                found.push(batch);
+            }
+            if is_last || is_full || rows >= AT_ONCE || bytes >= BYTES_AT_ONCE {
+                let part = std::mem::take(&mut found);
+                let changes = of.changes(self, part).await?;
+                changed += self.carry_out(&table, &changes, &mut touched)?.rows;
+                (rows, bytes) = (0, 0);
+                if is_full && !touched.has_changed_keys(table.id) {
+                    self.settle(std::mem::take(&mut touched))?;
+                }
+                if !touched.has_new_rows(table.id) {
+                    // They may become blocks.
+                    self.change(|transaction| Ok(transaction.settle()?))?;
+                    held.free();
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        self.settle(touched)?;
+        Ok(changed)
+    }
+}
