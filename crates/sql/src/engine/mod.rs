@@ -26,7 +26,7 @@ mod window;
 mod yielding;
 
 pub(crate) use aggregate::{aggregated, grouped, of_cluster};
-pub(crate) use converted::{Converted, filtered, places, projected, table};
+pub(crate) use converted::{Converted, filtered, projected, table};
 pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::{INDENT, explained};
 pub(crate) use expression::{Columns, Found, Scope};

@@ -14,6 +14,7 @@ use datafusion::functions_aggregate::{
 };
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, AggregateUDF, Expr, LogicalPlan};
+use freestone_exec::vector::Kind as Vectors;
 use freestone_frontend::functions::aggregates::Aggregate as Aggregated;
 use freestone_frontend::functions::{self, aggregates::Kind};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
@@ -114,7 +115,14 @@ impl Lowering {
             let typed = self.expr(argument)?;
             let value = match distinct {
                 true if argument.ty == Type::Json => return Ok(None),
-                true => canonical::key(typed, &argument.ty).expr,
+                true => {
+                    let key = canonical::key(typed, &argument.ty);
+                    let is_known = Vectors::of(&key.kind) != Vectors::Other;
+                    match canonical::comparable(key.clone()).filter(|_| !is_known) {
+                        Some(comparable) => comparable.expr,
+                        None => key.expr,
+                    }
+                }
                 false => typed.expr,
             };
             return Ok(Some(Found::One(count(value, distinct))));

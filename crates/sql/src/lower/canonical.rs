@@ -97,7 +97,12 @@ pub(super) fn order(typed: Typed, ty: &Type) -> Expr {
 /// The canonical form as a value that the bulk engine sorts and compares, in the same order;
 /// `None` for types that it does not know.
 pub(super) fn sortable(typed: Typed, ty: &Type) -> Option<Typed> {
-    let key = key(typed, ty);
+    comparable(key(typed, ty))
+}
+
+/// A value in its canonical form as one that the bulk engine sorts and compares, in the same
+/// order; `None` for types that it does not know.
+pub(super) fn comparable(key: Typed) -> Option<Typed> {
     let to = match &key.kind {
         DataType::BinaryView | DataType::Binary | DataType::FixedSizeBinary(_) => {
             let digits = ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable)));
@@ -111,6 +116,63 @@ pub(super) fn sortable(typed: Typed, ty: &Type) -> Option<Typed> {
         _ => return None,
     };
     Some(Typed::new(cast(key.expr, &to), to))
+}
+
+/// The canonical form, of an Arrow type, that a value of [`comparable`] stands for.
+pub(super) fn restored(value: Typed, kind: &DataType) -> Typed {
+    let expr = match kind {
+        DataType::BinaryView | DataType::Binary | DataType::FixedSizeBinary(_) => {
+            let function = ScalarUDF::from(Bytes {
+                kind: kind.clone(),
+                signature: Signature::any(1, Volatility::Immutable),
+            });
+            function.call(vec![value.expr])
+        }
+        kind => cast(value.expr, kind),
+    };
+    Typed::new(expr, kind.clone())
+}
+
+/// Bytes of hexadecimal digits.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Bytes {
+    kind: DataType,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Bytes {
+    fn name(&self) -> &'static str {
+        "bytes"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(self.kind.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [value] = args.args.as_slice() else {
+            return Err(Error::internal("bytes are those of one value").into());
+        };
+        let values = value.to_array(args.number_rows)?;
+        let wrong = || Error::internal("bytes are those of digits");
+        let texts = values.as_string_view_opt().ok_or_else(wrong)?;
+        let mut bytes = BinaryBuilder::with_capacity(texts.len(), 0);
+        let mut value = Vec::new();
+        for text in texts {
+            value.clear();
+            for pair in text.unwrap_or_default().as_bytes().chunks_exact(2) {
+                let half = |digit: u8| char::from(digit).to_digit(16).unwrap_or(0) as u8;
+                value.push(half(pair[0]) << 4 | half(pair[1]));
+            }
+            bytes.append_option(text.map(|_| value.as_slice()));
+        }
+        let bytes: ArrayRef = Arc::new(bytes.finish());
+        Ok(ColumnarValue::Array(cast_array(&bytes, &self.kind)?))
+    }
 }
 
 /// Bytes as hexadecimal digits, whose order is theirs.

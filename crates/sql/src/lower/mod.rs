@@ -78,9 +78,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 
 pub(crate) use indexed::{FIRST, Term};
-pub(crate) use operator::{
-    Operators, bulk_node, bulk_over_inputs, bulk_window, is_lasting_operator,
-};
+pub(crate) use operator::{Operators, bulk_node, bulk_over_inputs, is_lasting_operator};
 pub(crate) use optimize::optimize;
 pub(crate) use output::{
     is_shown_otherwise, output, schema, shown_batch, shown_field, shown_values, stored,
@@ -326,6 +324,8 @@ struct Lowering {
     names: RefCell<HashSet<String>>,
     /// The next number of a column.
     next: Cell<u32>,
+    /// Places in memory of nodes that the bulk engine cannot run with all that is below them.
+    failed: RefCell<HashSet<usize>>,
 }
 
 impl Lowering {
@@ -341,6 +341,7 @@ impl Lowering {
             reads: RefCell::new(reads),
             names: RefCell::default(),
             next: Cell::new(last + 1),
+            failed: RefCell::default(),
         }
     }
 

@@ -43,7 +43,7 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
-use freestone_exec::{Plan, Windowing};
+use freestone_exec::Plan;
 use futures::{Stream, StreamExt};
 
 use crate::error::Error;
@@ -60,11 +60,6 @@ pub(super) trait Operator: fmt::Debug + Send + Sync + 'static {
     /// What is to be said of it besides its name.
     fn describe(&self) -> String {
         String::new()
-    }
-
-    /// Its functions over windows, if it computes such and the bulk engine knows them.
-    fn windowing(&self) -> Option<&Windowing> {
-        None
     }
 
     /// The plan of the bulk engine that it is, over its inputs.
@@ -201,15 +196,6 @@ pub(super) fn over(
     LogicalPlan::Extension(Extension {
         node: Arc::new(node),
     })
-}
-
-/// The functions over windows of a node, if the bulk engine knows them, and the node's input.
-pub(crate) fn bulk_window(plan: &LogicalPlan) -> Option<(&Windowing, &LogicalPlan)> {
-    let LogicalPlan::Extension(extension) = plan else {
-        return None;
-    };
-    let node = extension.node.as_any().downcast_ref::<Node>()?;
-    node.operator.windowing().zip(node.inputs.first())
 }
 
 /// The plan of the bulk engine that a node is, over its inputs, if it is one.

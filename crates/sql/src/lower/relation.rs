@@ -18,7 +18,7 @@ use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
 use super::stored::load;
-use super::{Handle, Lowering, own_name, place, projected, schema_of};
+use super::{Handle, Lowering, bulk, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
 use crate::scan::StoredTable;
@@ -28,7 +28,12 @@ impl Lowering {
     /// The plan of DataFusion for a node and all below it.
     pub(super) fn plan(&self, plan: &Plan) -> Result<LogicalPlan> {
         if let Some(joined) = self.without_subqueries(plan)? {
+            // The new nodes may lie where others were.
+            self.failed.borrow_mut().clear();
             return self.plan(&joined);
+        }
+        if let Some(rows) = bulk::part_of(self, plan)? {
+            return Ok(rows);
         }
         match plan {
             Plan::Values { columns, rows } => self.values(columns, rows),

@@ -1,28 +1,22 @@
 //! Physical plans: DataFusion's, with ours in them.
 //!
 //! A statement that `lower` could build for the bulk engine as a whole is one node of ours and
-//! needs no planning. Of other plans, every largest part that our operators can do becomes such a
-//! node, which DataFusion's planner takes for a leaf; the rest stays DataFusion's.
+//! needs no planning. In other plans `lower` has put nodes of ours in the place of all parts that the bulk
+//! engine runs, which DataFusion's planner takes for leaves; the rest is DataFusion's.
 //!
 //! ```text
-//! lead(x) over rows that a function gives      DataFusion's window
-//!   rows of the function                       an operator of `lower`
-//!     GROUP BY over a join                     one node of ours
+//! FETCH FIRST 3 ROWS WITH TIES                 an operator of `lower`
+//!   ORDER BY                                     DataFusion's sort
+//!     GROUP BY over a join                         one node of ours
 //! ```
 //!
-//! `converter` turns plans into ours, `aggregate`, `join` and `sort` their operators; `shared`
-//! finds what is computed once for several places, `nodes` plans our nodes, and `setup` has the
+//! `nodes` plans our nodes, `padded` hides constants from DataFusion's rules, and `setup` has the
 //! state that sessions start with. Operators of `lower` plan inner queries by the planner of their
 //! session, which is this one. `SET freestone.engine = 'datafusion'` turns all of it off.
 
-mod aggregate;
-mod converter;
-mod join;
 mod nodes;
 mod padded;
 mod setup;
-mod shared;
-mod sort;
 #[cfg(test)]
 mod tests;
 
@@ -30,24 +24,20 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
-use self::converter::Converter;
 use self::nodes::{Barriers, Pipelines};
 use self::padded::HideConstants;
-use self::shared::Repeated;
-use crate::barrier::under;
 use crate::engine::PipelineNode;
 use crate::error::Error;
 use crate::interrupt::Requests;
-use crate::lower::{Operators, bulk_window, optimize};
-use crate::options::OwnOptions;
+use crate::lower::{Operators, optimize};
 
 pub(crate) use setup::{limited, template};
 
@@ -71,7 +61,7 @@ impl QueryPlanner for Planner {
         // Rules walk plans and expressions, which may be deep, by recursion.
         let optimized = || {
             let deep = freestone_frontend::stack::left() < SMALL || is_deep(plan);
-            let work = || replaced(optimize(plan.clone(), state)?, state);
+            let work = || optimize(plan.clone(), state);
             match deep {
                 true => freestone_frontend::stack::on_great_stack(work),
                 false => work(),
@@ -162,69 +152,4 @@ fn is_deep_expression(expr: &Expr) -> bool {
         }
     }
     false
-}
-
-/// The plan with its parts that our operators can do replaced by nodes of theirs.
-fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
-    let own = state.config_options().extensions.get::<OwnOptions>();
-    if own.is_some_and(|own| own.engine == "datafusion") {
-        return Ok(plan);
-    }
-    let weighs = plan.exists(|node| Ok(matches!(node, LogicalPlan::Join(_))))?;
-    let converter = Converter {
-        requests: state.config().get_extension().unwrap_or_default(),
-        weighs,
-        repeated: Repeated::of(&plan)?,
-    };
-    let mut root = true;
-    let plan = plan.transform_down_with_subqueries(|plan| {
-        let is_root = std::mem::take(&mut root);
-        if !is_worthwhile(&plan) {
-            return Ok(Transformed::no(plan));
-        }
-        // Above an order of ours, DataFusion's plans would not know that there is one.
-        let ours = converter.plan(&plan);
-        let Some(ours) = ours.filter(|ours| is_root || !ours.is_ordered()) else {
-            return Ok(Transformed::no(plan));
-        };
-        let node = PipelineNode::new(
-            ours,
-            Arc::clone(plan.schema()),
-            Arc::clone(&converter.requests),
-        );
-        let node = LogicalPlan::Extension(Extension {
-            node: Arc::new(node),
-        });
-        Ok(Transformed::new(node, true, TreeNodeRecursion::Jump))
-    })?;
-    Ok(plan.data)
-}
-
-/// Whether a node is one that a part of ours may begin with.
-fn is_worthwhile(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) => true,
-        other if bulk_window(other).is_some() => true,
-        LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
-        LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
-        LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),
-        // The first rows of a scan DataFusion finds in blocks that are sorted or have an index.
-        LogicalPlan::Sort(sort) => {
-            is_worthwhile(&sort.input) || sort.fetch.is_none() && is_scan(&sort.input)
-        }
-        LogicalPlan::Limit(limit) => is_worthwhile(&limit.input),
-        LogicalPlan::Union(union) => union.inputs.iter().any(|input| is_worthwhile(input)),
-        other => under(other).is_some_and(is_worthwhile),
-    }
-}
-
-/// Whether a plan reads one table.
-fn is_scan(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::TableScan(_) => true,
-        LogicalPlan::Projection(projection) => is_scan(&projection.input),
-        LogicalPlan::Filter(filter) => is_scan(&filter.input),
-        LogicalPlan::SubqueryAlias(alias) => is_scan(&alias.input),
-        _ => false,
-    }
 }

@@ -636,3 +636,53 @@ fn cross_joins_of_texts_within_one_another_end() {
     );
     assert_eq!(sql.rows(&query), ["5|false"]);
 }
+
+/// The types whose values the bulk engine has in another form than the front, or not at all.
+const FORMS: [(&str, &str); 8] = [
+    ("uuid", "md5((g % 50)::text)::uuid"),
+    ("real", "(g % 50) / 4.0"),
+    ("bytea", "decode(md5((g % 50)::text), 'hex')"),
+    ("interval", "(g % 50) * interval '1 day 1 hour'"),
+    (
+        "timetz",
+        "'10:00:00+02'::timetz + (g % 50) * interval '1 minute'",
+    ),
+    ("numeric", "(g % 50) / 7.0"),
+    ("int[]", "ARRAY[g % 50, g % 3]"),
+    ("oid", "(g % 50)::oid"),
+];
+
+#[test]
+fn columns_of_any_form_are_read_joined_and_grouped_at_once() {
+    let sql = Sql::new();
+    for (ty, value) in FORMS {
+        sql.run(&format!("CREATE TABLE a (id INT, v {ty}, w {ty})"));
+        sql.run(&format!(
+            "INSERT INTO a SELECT g, CASE WHEN g % 11 > 0 THEN {value} END, {value}
+             FROM generate_series(1, 3000) g"
+        ));
+        sql.run(&format!("CREATE TABLE b (id INT, v {ty})"));
+        sql.run(&format!(
+            "INSERT INTO b SELECT g, {value} FROM generate_series(10, 70) g"
+        ));
+        for query in [
+            "SELECT v, count(*), count(DISTINCT w), min(id) FROM a GROUP BY v ORDER BY v",
+            "SELECT count(DISTINCT v), count(v) FROM a WHERE w IS NOT NULL",
+            "SELECT a.v, sum(a.id), max(b.id) FROM a JOIN b ON a.v = b.v WHERE a.id % 3 = 0 GROUP BY a.v ORDER BY 2",
+            "SELECT count(*), count(b.id) FROM a LEFT JOIN b ON a.v = b.v AND a.id < b.id * 20",
+            "SELECT count(*) FROM a WHERE v IN (SELECT v FROM b WHERE id > 40)",
+            "SELECT count(*) FROM a WHERE NOT EXISTS (SELECT FROM b WHERE b.v = a.v)",
+            "SELECT DISTINCT v FROM a WHERE id < 400 ORDER BY v DESC LIMIT 7",
+            "SELECT a.id, a.w FROM a JOIN (SELECT v, max(id) AS m FROM b GROUP BY v) c ON a.w = c.v ORDER BY a.id DESC LIMIT 5",
+            "SELECT v, w, count(*) FROM a WHERE id < 200 GROUP BY v, w HAVING v <> w OR v IS NULL ORDER BY w, v",
+        ] {
+            sql.rows(query);
+            let plan = sql
+                .rows_of_one_engine(&format!("EXPLAIN {query}"))
+                .join("\n");
+            let is_whole = plan.starts_with("FreestonePipelines") && !plan.contains("Exec");
+            assert!(is_whole, "{ty}: {query}\n{plan}");
+        }
+        sql.run("DROP TABLE a, b");
+    }
+}

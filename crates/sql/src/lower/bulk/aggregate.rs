@@ -49,6 +49,8 @@ enum After<'a> {
     Float(&'a Column, Column, DataType),
     /// The field of a date that an integer stands for, by a function.
     Field(&'a Column, Column, Arc<Scalar>),
+    /// The value of a type that a comparable one stands for.
+    Value(&'a Column, Column, DataType),
 }
 
 /// The rows that are grouped.
@@ -144,9 +146,9 @@ impl Bulk<'_> {
             // A key that is in a set twice would be NULL in one of two places.
             let is_twice = sets.is_some() && known.contains(&key.expr);
             let is_compared = is_same || canonical::is_value(&value.ty);
-            if is_twice || !is_compared || Kind::of(&key.kind) == Kind::Other {
+            let Some(key) = canonical::comparable(key).filter(|_| !is_twice && is_compared) else {
                 return Ok(false);
-            }
+            };
             known.push(key.expr);
         }
         let (mut plain, mut once) = (true, Vec::new());
@@ -237,22 +239,34 @@ impl Bulk<'_> {
         after: &mut Vec<After<'a>>,
     ) -> Result<Option<Vec<Key>>> {
         let mut found: Vec<Key> = Vec::with_capacity(keys.len());
-        for (column, value) in keys {
+        for (given, value) in keys {
             let number = numbered(value).map(|(value, back)| {
                 let of = self.lowering.fresh("ordinal", Type::Int8);
-                after.push(After::Field(column, of.clone(), back));
+                after.push(After::Field(given, of.clone(), back));
                 (of, value)
             });
             let (column, value) = match &number {
-                Some((column, value)) => (column, value),
-                None => (column, value),
+                Some((of, value)) => (of, value),
+                None => (given, value),
             };
             let typed = self.lowering.expr(value)?;
             let is_same = canonical::kind(&value.ty, &typed.kind).is_none();
             if !is_same && !canonical::is_value(&value.ty) {
                 return Ok(None);
             }
-            let Typed { expr, kind } = canonical::key(typed, &value.ty);
+            let mut key = canonical::key(typed, &value.ty);
+            let mut stands_for = None;
+            if Kind::of(&key.kind) == Kind::Other {
+                let of = self.lowering.fresh("key", Type::Text);
+                after.push(After::Value(given, of.clone(), key.kind.clone()));
+                let Some(comparable) = canonical::comparable(key) else {
+                    return Ok(None);
+                };
+                key = comparable;
+                stands_for = Some(of);
+            }
+            let column = stands_for.as_ref().unwrap_or(column);
+            let Typed { expr, kind } = key;
             if let Some(known) = found.iter().find(|known| known.value == expr) {
                 self.name(&known.name, column.id);
                 let place = super::place(&known.name);
@@ -461,6 +475,10 @@ impl Bulk<'_> {
                 After::Float(column, of, kind) => {
                     let found = self.lowering.column(of.id)?;
                     (column, floats::float(Typed::new(found.expr, kind)))
+                }
+                After::Value(column, of, kind) => {
+                    let found = self.lowering.column(of.id)?;
+                    (column, canonical::restored(found, &kind))
                 }
             });
         }

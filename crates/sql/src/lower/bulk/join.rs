@@ -10,10 +10,10 @@ use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, JoinKi
 
 use super::super::expression::balanced;
 use super::super::join::{compared, depends, ids, is_false, is_one_row, is_true, terms};
-use super::super::own_name;
+use super::super::{Typed, canonical, own_name};
 use super::shared::Shared;
 use super::{Added, Bulk, Part, field, renamed};
-use crate::engine::{Cluster, Found, PAIRS, RELATIONS, joined, key_kind, ordered};
+use crate::engine::{Cluster, Found, PAIRS, RELATIONS, Scope, joined, key_kind, ordered};
 use crate::error::Result;
 
 /// The condition of a join, taken apart.
@@ -134,9 +134,7 @@ impl Bulk<'_> {
                 let On { keys, rest } = self.on(left, right, condition.as_ref())?;
                 let scope = self.scope(found);
                 for (a, b, strict) in keys {
-                    let kind = key_kind(&scope, &a, &scope, &b);
-                    let (Some(kind), Some(a), Some(b)) = (kind, scope.expr(&a), scope.expr(&b))
-                    else {
+                    let Some((a, b, kind)) = key_of((&scope, a), (&scope, b)) else {
                         return Ok(None);
                     };
                     cluster.equality([a, b], kind, !strict);
@@ -385,9 +383,8 @@ impl Bulk<'_> {
     ) -> Option<Part> {
         let (a, b) = (self.scope(&from.found), self.scope(&to.found));
         let mut keys = Vec::with_capacity(on.keys.len());
-        for (left, right, _) in &on.keys {
-            let of = key_kind(&a, left, &b, right)?;
-            let (left, right) = (a.expr(left)?, b.expr(right)?);
+        for (left, right, _) in on.keys {
+            let (left, right, of) = key_of((&a, left), (&b, right))?;
             keys.push(match build_left {
                 true => (left, right, of),
                 false => (right, left, of),
@@ -511,6 +508,24 @@ impl Bulk<'_> {
         };
         Ok(Some(Part { rows, found }))
     }
+}
+
+/// The sides of an equality and their type as a key of the bulk engine; values of types that it
+/// does not compare as others of the same equality.
+fn key_of(
+    (from, a): (&Scope<'_>, Expr),
+    (to, b): (&Scope<'_>, Expr),
+) -> Option<(Expression, Expression, DataType)> {
+    if let Some(kind) = key_kind(from, &a, to, &b) {
+        return Some((from.expr(&a)?, to.expr(&b)?, kind));
+    }
+    let (left, right) = (from.kind_of(&a)?, to.kind_of(&b)?);
+    if left != right {
+        return None;
+    }
+    let a = canonical::comparable(Typed::new(a, left))?;
+    let b = canonical::comparable(Typed::new(b, right))?;
+    Some((from.expr(&a.expr)?, to.expr(&b.expr)?, a.kind))
 }
 
 /// Whether a term says that a mark is FALSE.

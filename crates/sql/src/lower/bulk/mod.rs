@@ -43,7 +43,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan as Own};
@@ -53,7 +53,7 @@ use super::expression::exact;
 use super::join::depends;
 use super::operator::over;
 use super::operators::fed::Fed;
-use super::{Lowering, own_name, place, subquery};
+use super::{Lowering, Typed, own_name, place, subquery};
 use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
 use crate::error::Result;
 use crate::interrupt::Requests;
@@ -94,15 +94,7 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     if !is_worthwhile(plan, false) || subquery::is_in(plan) {
         return Ok(None);
     }
-    let bulk = Bulk {
-        lowering,
-        requests,
-        reads: RefCell::new(lowering.reads.borrow().clone()),
-        named: RefCell::default(),
-        weighs: has_join(plan),
-        ctes: RefCell::default(),
-        feeds: RefCell::default(),
-    };
+    let bulk = Bulk::of(lowering, requests, plan);
     let Some(part) = bulk.part(plan)? else {
         return Ok(None);
     };
@@ -127,18 +119,58 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     }
     let types = columns.iter().map(|column| column.ty.arrow()).collect();
     let rows = chosen(part.rows, expressions, types);
-    let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
-    let feeds = bulk.feeds.into_inner();
-    if !feeds.is_empty() {
-        if is_fed(&rows.plan) {
-            return Ok(None);
-        }
-        return Ok(Some(over(Fed(Arc::new(rows.plan)), feeds, schema)));
+    bulk.node(rows, fields)
+}
+
+/// A part of a plan that other operators run as one node of the bulk engine, whose columns are those
+/// that something above reads; `None` if it does not begin with one of its operators, or it cannot run all of it.
+///
+/// # Errors
+/// As [`pipelines`].
+pub(super) fn part_of(lowering: &Lowering, plan: &Plan) -> Result<Option<LogicalPlan>> {
+    let Some(requests) = &lowering.around.bulk else {
+        return Ok(None);
+    };
+    let begins = matches!(
+        plan,
+        Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } | Plan::Distinct { .. }
+    );
+    let failed = std::ptr::from_ref(plan).addr();
+    if !begins || lowering.failed.borrow().contains(&failed) || subquery::is_in(plan) {
+        return Ok(None);
     }
-    let node = PipelineNode::new(rows.plan, schema, Arc::clone(requests));
-    Ok(Some(LogicalPlan::Extension(Extension {
-        node: Arc::new(node),
-    })))
+    let bulk = Bulk::of(lowering, requests, plan);
+    if !plan.free().is_empty() || bulk.reads_outside(plan, &mut Vec::new()) {
+        return Ok(None);
+    }
+    let Some(part) = bulk.part(plan)? else {
+        return Ok(None);
+    };
+    let kept = lowering.kept(plan);
+    let scope = bulk.scope(&part.found);
+    let (mut expressions, mut types) = (Vec::new(), Vec::new());
+    let mut fields = Vec::with_capacity(kept.len());
+    for column in &kept {
+        let Typed { expr, kind } = lowering.column(column.id)?;
+        let Some(expression) = scope.expr(&expr) else {
+            return Ok(None);
+        };
+        expressions.push(expression);
+        fields.push((None, field(&own_name(column), kind.clone())));
+        types.push(kind);
+    }
+    // A row without columns is no row of other operators.
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let rows = chosen(part.rows, expressions, types.clone());
+    let Some(node) = bulk.node(rows, fields)? else {
+        return Ok(None);
+    };
+    for (column, kind) in kept.iter().zip(types) {
+        lowering.found(column.id, place(&own_name(column)), kind);
+    }
+    Ok(Some(node))
 }
 
 /// Values computed of rows, of some types; the rows if that is what they are.
@@ -213,17 +245,52 @@ fn renamed(value: &Bound) -> Option<ColumnId> {
     }
 }
 
+impl<'a> Bulk<'a> {
+    fn of(lowering: &'a Lowering, requests: &'a Arc<Requests>, plan: &Plan) -> Self {
+        Self {
+            lowering,
+            requests,
+            reads: RefCell::new(lowering.reads.borrow().clone()),
+            named: RefCell::default(),
+            weighs: has_join(plan),
+            ctes: RefCell::default(),
+            feeds: RefCell::default(),
+        }
+    }
+
+    /// Rows as a node of DataFusion's plans; `None` if they are little more than those of another
+    /// operator.
+    fn node(
+        self,
+        rows: Converted,
+        fields: Vec<(Option<TableReference>, FieldRef)>,
+    ) -> Result<Option<LogicalPlan>> {
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
+        let feeds = self.feeds.into_inner();
+        if !feeds.is_empty() {
+            let is_worthwhile = !is_fed(&rows.plan);
+            return Ok(is_worthwhile.then(|| over(Fed(Arc::new(rows.plan)), feeds, schema)));
+        }
+        let node = PipelineNode::new(rows.plan, schema, Arc::clone(self.requests));
+        Ok(Some(LogicalPlan::Extension(Extension {
+            node: Arc::new(node),
+        })))
+    }
+}
+
 impl Bulk<'_> {
     /// The plan of the bulk engine for a node and all below it; rows of nodes that it has not come
     /// from other operators.
     fn part(&self, plan: &Plan) -> Result<Option<Part>> {
         let feeds = self.feeds.borrow().len();
         let own = self.own(plan)?;
-        if own.is_none() {
-            self.feeds.borrow_mut().truncate(feeds);
-            return self.foreign(plan);
+        if own.is_some() {
+            return Ok(own);
         }
-        Ok(own)
+        self.feeds.borrow_mut().truncate(feeds);
+        let failed = std::ptr::from_ref(plan).addr();
+        self.lowering.failed.borrow_mut().insert(failed);
+        self.foreign(plan)
     }
 
     fn own(&self, plan: &Plan) -> Result<Option<Part>> {

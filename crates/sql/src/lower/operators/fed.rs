@@ -82,10 +82,6 @@ impl Operator for BulkWindow {
         )
     }
 
-    fn windowing(&self) -> Option<&Windowing> {
-        Some(&self.0)
-    }
-
     fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
         let node = Node::Window(Box::new(input_of(&inputs)), self.0.clone());
         let plan = Plan::new(node, types(&run.schema), 0.0);
