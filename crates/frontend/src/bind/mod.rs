@@ -452,8 +452,8 @@ impl<'a> Binder<'a> {
     }
 
     fn bound_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<(Bound, Markers)> {
-        // Each value of VALUES takes the type of its column, whatever the other rows hold.
-        // So does that of each clause of MERGE.
+        // Each value of VALUES, or of a clause of MERGE, takes the type of its column, whatever the
+        // others hold.
         if matches!(*query.body, SetExpr::Values(_)) || merge::is_merge(&query.body) {
             self.targets = targets.to_vec();
         }

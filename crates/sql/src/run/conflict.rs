@@ -197,8 +197,10 @@ impl Run<'_> {
         Ok(table.schema.keys.iter().filter(is_meant).collect())
     }
 
+    /// An INSERT with ON CONFLICT before its first rows.
+    ///
     /// # Errors
-    /// Those of the assignments of DO UPDATE.
+    /// Errors of the assignments of DO UPDATE.
     pub(super) fn upsert<'a>(
         &self,
         table: &'a Arc<Table>,
@@ -216,7 +218,7 @@ impl Run<'_> {
         })
     }
 
-    /// What inserting further `rows`, cast to the columns of the table, comes to.
+    /// The changes that further `rows`, cast to the columns of the table, make.
     ///
     /// # Errors
     /// `21000` if a row would be changed twice; those of the expressions; `53200`.

@@ -83,7 +83,7 @@ pub(super) struct Merging {
     pub(super) table: Arc<Table>,
     /// The query for the rows that its clauses claim.
     pub(super) query: RowQuery,
-    /// What each clause does.
+    /// The effect of each clause.
     does: Vec<Does>,
 }
 
@@ -150,7 +150,7 @@ impl Run<'_> {
     /// The table that a MERGE changes, and the query for its rows.
     ///
     /// # Errors
-    /// Whatever is wrong with the statement, but for what is wrong inside of the query.
+    /// Errors of names and clauses; errors inside of the query come when it is planned.
     pub(super) fn merging(&self, merge: &Merge) -> Result<Merging> {
         refuse(&[(merge.output.is_some(), "MERGE with OUTPUT")])?;
         must_be_reachable(&merge.clauses)?;
@@ -207,7 +207,7 @@ impl Run<'_> {
         })
     }
 
-    /// What a clause does, and the values that it gives to all columns of the table.
+    /// The effect of a clause, and the values that it gives to all columns of the table.
     fn clause_of_merge(
         &self,
         clause: &MergeClause,

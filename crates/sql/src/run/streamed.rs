@@ -5,7 +5,7 @@
 //! are checked at the end. So a statement changes more rows than fit into memory.
 //!
 //! ```text
-//! query ── 32,768 rows ──> changes of the statement ──> transaction ──> blocks, where they are many
+//! query ── 32,768 rows ──> changes ──> transaction ──> blocks, where they are many
 //! ```
 //!
 //! New rows whose keys are not checked stay in memory. Where memory is short, the keys of rows that
@@ -84,7 +84,7 @@ impl Run<'_> {
     /// Changes rows as they are found, some thousands at a time; returns their number.
     ///
     /// # Errors
-    /// Those of the query and of constraints; `53200` for rows with changed keys that do not fit
+    /// Errors of the query and of constraints; `53200` for rows with changed keys that do not fit
     /// into memory.
     pub(super) async fn changed_while_finding(
         &self,

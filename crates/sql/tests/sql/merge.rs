@@ -189,3 +189,22 @@ fn more_rows_meet_others_than_fit_into_memory() {
     assert_eq!(sql.state(&format!("{insert} DO UPDATE SET n = 1")), "21000");
     assert_eq!(sql.run(&format!("{insert} DO NOTHING")), "INSERT 0 60000");
 }
+
+#[test]
+fn conditions_on_row_ids_are_tested_of_rows() {
+    let sql = tables();
+    // All rows of a pair have an id, which is asked for where rows may lack one.
+    for merge in [
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        "MERGE INTO t USING s ON true WHEN MATCHED AND t.id = 1 AND s.id = 2 THEN DELETE",
+        "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE",
+    ] {
+        sql.run("BEGIN");
+        assert!(sql.run(merge).starts_with("MERGE"), "{merge}");
+        sql.run("ROLLBACK");
+    }
+    assert_eq!(
+        sql.rows_of_one_engine("SELECT id FROM t WHERE ctid IS NOT NULL AND id > 1 ORDER BY id"),
+        ["2", "3"]
+    );
+}

@@ -122,8 +122,9 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     bulk.node(rows, fields)
 }
 
-/// A part of a plan that other operators run as one node of the bulk engine, whose columns are those
-/// that something above reads; `None` if it does not begin with one of its operators, or it cannot run all of it.
+/// A part of a plan of other operators as one node of the bulk engine, whose columns are those
+/// that something above reads; `None` if the part does not begin with an operator of the bulk
+/// engine, or has one that it cannot run.
 ///
 /// # Errors
 /// As [`pipelines`].

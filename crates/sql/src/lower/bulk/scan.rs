@@ -14,7 +14,7 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, Operator};
-use freestone_frontend::plan::{Expr as Bound, Plan};
+use freestone_frontend::plan::{Column, Expr as Bound, Plan};
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Predicate, TableSchema};
 
@@ -25,11 +25,11 @@ use super::super::{Handle, own_name, place};
 use super::{Added, Bulk, Part, field};
 use crate::engine::{Found, filtered, table, united};
 use crate::error::Result;
-use crate::scan::{StoredTable as Stored, predicate_of};
+use crate::scan::{StoredTable, predicate_of};
 
 /// A column that a plan reads of a table.
 struct Read<'a> {
-    column: &'a freestone_frontend::plan::Column,
+    column: &'a Column,
     /// Its place in the table.
     at: usize,
     /// The name under which the scan gives it.
@@ -54,7 +54,7 @@ impl Bulk<'_> {
             return Ok(None);
         };
         let handle = relation.handle.downcast_ref::<Handle>();
-        let stored = handle.and_then(|handle| handle.provider.downcast_ref::<Stored>());
+        let stored = handle.and_then(|handle| handle.provider.downcast_ref::<StoredTable>());
         let Some(stored) = stored else {
             return Ok(None);
         };
@@ -100,7 +100,8 @@ impl Bulk<'_> {
         }
         let find = |name: &str| {
             let read = used.iter().find(|read| read.name == name)?;
-            Some(read.at)
+            // Storage decides nothing of row ids.
+            (read.at < schema.columns.len()).then_some(read.at)
         };
         let (mut predicates, mut rest, mut read) = (Vec::new(), Vec::new(), Vec::new());
         for term in terms {
