@@ -384,8 +384,16 @@ impl Generator<'_> {
             relations: vec![target.relation(), relation.clone()],
             ..Scope::default()
         };
+        // Rows without a match have the source's names alone, which need no table before them.
+        let alone = self.random.percent(40);
         let only = Scope {
-            relations: vec![relation],
+            relations: vec![Relation {
+                name: match alone {
+                    true => String::new(),
+                    false => relation.name.clone(),
+                },
+                ..relation
+            }],
             ..Scope::default()
         };
         let mut branches = Vec::new();

@@ -251,7 +251,7 @@ impl Generator<'_> {
         let branches = (0..many).map(|_| {
             let mut items = Vec::new();
             for (column, ty) in &columns {
-                let place = format!("{}.{column}", relation.name);
+                let place = relation.column(column);
                 items.push(self.by_value(&place, ty, relation.unique.as_ref() == Some(column)));
             }
             if self.random.percent(35) {

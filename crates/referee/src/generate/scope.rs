@@ -7,7 +7,7 @@ use super::Generator;
 /// A relation of FROM.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
-    /// The name by which its columns go.
+    /// The name by which its columns go; without one they stand alone.
     pub name: String,
     /// Its columns.
     pub columns: Vec<(String, Type)>,
@@ -30,6 +30,16 @@ pub(super) struct Scope {
     pub named_window: bool,
 }
 
+impl Relation {
+    /// A column as it is written.
+    pub fn column(&self, column: &str) -> String {
+        match self.name.as_str() {
+            "" => column.to_owned(),
+            name => format!("{name}.{column}"),
+        }
+    }
+}
+
 impl Scope {
     /// Columns, or groups' keys, by their texts.
     pub fn leaves(&self) -> Vec<(String, Type)> {
@@ -44,7 +54,7 @@ impl Scope {
         let relations = self.relations.iter();
         let columns = relations.flat_map(|relation| {
             let columns = relation.columns.iter();
-            columns.map(|(column, ty)| (format!("{}.{column}", relation.name), ty.clone()))
+            columns.map(|(column, ty)| (relation.column(column), ty.clone()))
         });
         columns.collect()
     }
@@ -52,10 +62,7 @@ impl Scope {
     /// Columns that tell the rows apart, if each relation has one.
     pub fn unique(&self) -> Option<Vec<String>> {
         let relations = self.relations.iter();
-        let unique = relations.map(|relation| {
-            let column = relation.unique.as_ref()?;
-            Some(format!("{}.{column}", relation.name))
-        });
+        let unique = relations.map(|relation| Some(relation.column(relation.unique.as_ref()?)));
         unique.collect()
     }
 }

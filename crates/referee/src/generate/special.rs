@@ -191,6 +191,9 @@ impl Generator<'_> {
             Some(_) => return None,
         };
         let row = &relation.name;
+        if row.is_empty() {
+            return None;
+        }
         let typed = relation
             .columns
             .iter()

@@ -208,9 +208,10 @@ impl Run<'_> {
         self.returned(target.table, &target.called, list, written, tag, rows)
     }
 
-    /// Binds ON CONFLICT and RETURNING, for no rows.
+    /// Binds the values of VALUES, and ON CONFLICT and RETURNING for no rows.
     async fn check_clauses(&self, target: &Target<'_>) -> Result<()> {
         let table = target.table;
+        self.check_values(target)?;
         if let (Some(on), None) = (&target.insert.on, &table.schema.partitioned) {
             let of = (&target.name, target.through.as_deref());
             let conflict = Conflict::of(self, on, table, of)?;
@@ -219,6 +220,38 @@ impl Run<'_> {
         }
         let none = RecordBatch::new_empty(nullable(&table.schema));
         self.told_of(target, &[none], 0).await?;
+        Ok(())
+    }
+
+    /// Binds the values of VALUES.
+    ///
+    /// # Errors
+    /// The first that is wrong whatever its value is.
+    fn check_values(&self, target: &Target<'_>) -> Result<()> {
+        let Target {
+            insert,
+            name,
+            table,
+            ..
+        } = target;
+        let Some(values) = insert.source.as_deref().and_then(plain_values) else {
+            return Ok(());
+        };
+        let columns = target_columns(&table.schema, name, insert)?;
+        let none = DFSchema::empty();
+        for row in &values.rows {
+            for (expr, at) in row.content.iter().zip(&columns) {
+                let column = &table.schema.columns[*at];
+                if is_default(expr) || literal(expr, &column.kind).is_some() {
+                    continue;
+                }
+                let to = Purpose::Stored(Some(column));
+                match self.expressions().prepared_for(expr, &none, to) {
+                    Err(error) if !error.is_of_values() => return Err(error),
+                    _ => {}
+                }
+            }
+        }
         Ok(())
     }
 

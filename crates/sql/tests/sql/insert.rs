@@ -224,3 +224,25 @@ fn the_current_time_is_that_of_the_transaction_whichever_way_rows_are_added() {
         "42883"
     );
 }
+
+/// Expressions that mean nothing are told of before values that do not fit.
+#[test]
+fn an_expression_that_means_nothing_counts_before_a_value_that_does_not_fit() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT, c CHAR(1), d DATE)");
+    for (values, state) in [
+        ("1, 'long', 5 + ARRAY[1]", "42883"),
+        ("1, 'long', nothing(1)", "42883"),
+        ("1, 'long', x", "42703"),
+        ("1, 'long', true", "42804"),
+        ("1, 'long', current_date", "22001"),
+        ("'x', 'y', 5 + ARRAY[1]", "42883"),
+        ("'x', 'y', NULL", "22P02"),
+    ] {
+        assert_eq!(
+            sql.state(&format!("INSERT INTO t VALUES ({values})")),
+            state,
+            "{values}"
+        );
+    }
+}
