@@ -39,6 +39,13 @@ impl<'a> Pipeline<'a> {
         self.selects = self.steps.iter().all(|(step, _)| calm(step));
     }
 
+    /// Whether its batches are to come one after the other, in the order of its source.
+    pub fn is_sequential(&self, workers: Workers) -> bool {
+        // The reader of a result sees the order of its rows.
+        let is_shown = workers == Workers::Waiting && matches!(self.source, Source::Rows(..));
+        is_shown || self.steps.iter().any(|(step, _)| step.is_sequential())
+    }
+
     /// Whether nothing that enters the step `from` comes out of the last any more.
     pub fn is_full(&self, from: usize) -> bool {
         self.steps[from..].iter().any(|(step, _)| step.is_full())
@@ -83,8 +90,8 @@ impl Context<'_> {
         })
     }
 
-    /// Sends what joins have left, one after the other, through the steps behind them.
-    pub(crate) fn fill_of_joins<S: Send>(
+    /// Sends what steps have left, one after the other, through the steps behind them.
+    pub(crate) fn fill_of_steps<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
         workers: Workers,
@@ -95,17 +102,32 @@ impl Context<'_> {
         let is_full = |from: usize| (target.is_full)() || pipeline.is_full(from);
         let ended = |from: usize, outcome| self.ended(outcome, &|| is_full(from));
         for (at, (step, metrics)) in steps.iter().enumerate() {
-            let Step::Probe(probe) = step else {
-                continue;
-            };
             if is_full(at + 1) {
                 break;
             }
+            let rest = &steps[at + 1..];
+            let probe = match step {
+                Step::Probe(probe) => probe,
+                Step::Outside(stage) => {
+                    let idle = sinks.split_off(sinks.len().min(1));
+                    sinks = self.phase(sinks, workers, |sink, goes_on| {
+                        let outcome = stage.working.finish(&stage.inside, &mut |batch| {
+                            goes_on()?;
+                            metrics.rows.fetch_add(batch.rows as u64, Ordering::Relaxed);
+                            flow(rest, batch.into(), &mut |rows| (target.push)(sink, rows))
+                        });
+                        ended(at + 1, outcome)
+                    })?;
+                    sinks.extend(idle);
+                    continue;
+                }
+                _ => continue,
+            };
             let left = probe.left(metrics)?;
             if left.is_empty() {
                 continue;
             }
-            let (rest, queue) = (&steps[at + 1..], Mutex::new(left));
+            let queue = Mutex::new(left);
             sinks = self.phase(sinks, workers, |sink, goes_on| {
                 while !is_full(at + 1) {
                     let Some(left) = queue.lock().pop() else {

@@ -33,6 +33,7 @@ mod keys;
 mod limit;
 mod memory;
 mod merge;
+mod outside;
 mod partition;
 mod pipeline;
 mod plan;
@@ -54,10 +55,12 @@ pub use context::Run;
 pub use error::{Error, Result};
 pub use kernels::Comparison;
 pub use limit::Limit;
-pub use memory::{Memory, Space};
+pub use memory::{Memory, Reservation, Space};
+pub use outside::{Again, Gathered, Gathering, Inside};
 pub use pipeline::run;
 pub use plan::{
-    Exclude, Feed, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Join, JoinKind, Node,
-    Plan, Ranges, Shift, SortKey, Sorting, Table, WindowCall, WindowFunction, Windowing,
+    Batches, Exclude, Feed, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Join, JoinKind,
+    Node, Operator, Out, Outside, Plan, Ranges, Rows, Shift, SortKey, Sorting, Table, WindowCall,
+    WindowFunction, Windowing, Working,
 };
 pub use threads::{begin, give_way, statement_begins};

@@ -79,7 +79,7 @@ impl Space {
 
 /// Bytes that were granted; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     memory: Arc<dyn Memory>,
     bytes: usize,
     /// Most bytes that were needed and granted.

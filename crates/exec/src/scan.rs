@@ -51,6 +51,8 @@ impl Context<'_> {
             form: ArrayForm::Compact,
             metrics: Some(counters.clone()),
             row_ids: table.row_ids,
+            limit: table.limit,
+            top: table.top,
             ..ScanRequest::default()
         })?;
         let mut within = Vec::new();

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::spill::Page;
 use crate::vector::Batch;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The rows of a plan, for every place it stands in.
@@ -23,18 +23,36 @@ pub(crate) struct Kept {
 ///
 /// The plans of a context are opened one after the other, and so no thread waits here.
 #[derive(Default)]
-pub(crate) struct SharedPlans(Mutex<HashMap<usize, Arc<Kept>>>);
+pub(crate) struct SharedPlans<'r> {
+    own: Mutex<HashMap<usize, Arc<Kept>>>,
+    /// Those of the run around this one, and which plans they have.
+    around: Option<(&'r SharedPlans<'r>, &'r HashSet<usize>)>,
+}
 
-impl SharedPlans {
+impl<'r> SharedPlans<'r> {
+    /// Those of a run within another, which has some of the plans.
+    pub fn within(around: &'r SharedPlans<'r>, outer: &'r HashSet<usize>) -> SharedPlans<'r> {
+        SharedPlans {
+            own: Mutex::default(),
+            around: Some((around, outer)),
+        }
+    }
+
     /// The rows of a plan, which are computed for the first place that asks.
     pub fn rows(&self, plan: &Plan, compute: impl FnOnce() -> Result<Kept>) -> Result<Arc<Kept>> {
         let address = std::ptr::from_ref(plan).addr();
-        let known = self.0.lock().get(&address).cloned();
+        let mut plans = self;
+        while let Some((around, outer)) = plans.around
+            && outer.contains(&address)
+        {
+            plans = around;
+        }
+        let known = plans.own.lock().get(&address).cloned();
         match known {
             Some(kept) => Ok(kept),
             None => {
                 let kept = Arc::new(compute()?);
-                self.0.lock().insert(address, Arc::clone(&kept));
+                plans.own.lock().insert(address, Arc::clone(&kept));
                 Ok(kept)
             }
         }
@@ -45,6 +63,8 @@ impl SharedPlans {
 pub(crate) struct Collected {
     batches: Vec<Batch>,
     aside: PartWriter,
+    /// Whether rows are set aside: all that follow are, so that they stay in their order.
+    is_aside: bool,
     rows: usize,
     bytes: usize,
     held: Reservation,
@@ -56,6 +76,7 @@ impl Collected {
         Collected {
             batches: Vec::new(),
             aside: PartWriter::default(),
+            is_aside: false,
             rows: 0,
             bytes: 0,
             held: space.reservation(),
@@ -65,13 +86,20 @@ impl Collected {
     /// Takes some rows; those for which there is no memory are set aside.
     pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
         let bytes = self.bytes + batch.bytes();
-        if !self.held.hold(bytes) && self.rows + batch.rows > LEAST {
+        let fits = !self.is_aside && self.held.hold(bytes);
+        self.rows += batch.rows;
+        if !fits && self.rows > LEAST {
+            self.is_aside = true;
             return self.aside.push(batch, space);
         }
-        self.rows += batch.rows;
         self.bytes = bytes;
         self.batches.push(batch);
         Ok(())
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Most bytes of memory that it held.

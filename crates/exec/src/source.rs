@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::fold::{Folds, Ready};
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
-use crate::plan::{Feed, Metrics, Plan};
+use crate::plan::{Batches, Feed, Metrics, Plan};
 use crate::ranges::PlanRanges;
 use crate::scan::Filter;
 use crate::shared::Kept;
@@ -25,6 +25,8 @@ pub(crate) enum Source<'a> {
     Scan(Arc<Scan>, &'a Metrics),
     /// The rows of an operator outside of the plan.
     Feed(&'a dyn Feed, &'a Metrics),
+    /// Rows that others have, and whether several threads read them.
+    Rows(Mutex<Batches<'a>>, bool, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {
         batches: Mutex<std::vec::IntoIter<Batch>>,
@@ -54,6 +56,7 @@ pub(crate) enum Source<'a> {
 pub(crate) enum Worker<'s, 'a> {
     Scan(Box<ScanWorker>, &'a Metrics),
     Feed(&'a dyn Feed, &'a Metrics),
+    Rows(&'s Mutex<Batches<'a>>, &'a Metrics),
     Batches(&'s Mutex<std::vec::IntoIter<Batch>>),
     Kept(&'s Kept, &'s AtomicUsize, &'a Metrics),
     Groups {
@@ -93,6 +96,8 @@ impl<'a> Source<'a> {
             Source::Sorted(rows) => rows.threads(most),
             Source::Windows(windows) => windows.threads(most),
             Source::Plans { .. } | Source::Feed(..) => most,
+            Source::Rows(_, true, _) => most,
+            Source::Rows(_, false, _) => 1,
             Source::Ranges(ranges) => ranges.count().min(most),
         }
     }
@@ -107,6 +112,7 @@ impl<'a> Source<'a> {
                 Worker::Scan(Box::new(worker), metrics)
             }
             Source::Feed(feed, metrics) => Worker::Feed(*feed, metrics),
+            Source::Rows(rows, _, metrics) => Worker::Rows(rows, metrics),
             Source::Batches { batches, .. } => Worker::Batches(batches),
             Source::Kept(kept, next, metrics) => Worker::Kept(kept, next, metrics),
             Source::Groups(parts, grouping, metrics) => Worker::Groups {
@@ -131,6 +137,15 @@ impl Worker<'_, '_> {
                 let rows = batch.as_ref().map_or(0, |batch| batch.rows);
                 metrics.add(rows, Instant::now());
                 Ok(batch.map(Selected::from))
+            }
+            Worker::Rows(rows, metrics) => {
+                let start = Instant::now();
+                let Some(batch) = rows.lock().next() else {
+                    return Ok(None);
+                };
+                let batch = batch?;
+                metrics.add(batch.rows, start);
+                Ok(Some(batch.into()))
             }
             Worker::Batches(batches) => Ok(batches.lock().next().map(Selected::from)),
             Worker::Kept(kept, next, metrics) => {

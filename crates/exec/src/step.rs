@@ -3,7 +3,8 @@
 use crate::expression::Expression;
 use crate::join::Probe;
 use crate::limit::Limiter;
-use crate::plan::Metrics;
+use crate::outside::Inside;
+use crate::plan::{Metrics, Working};
 use crate::vector::{Batch, Selected, positions};
 use crate::{Error, Result};
 use std::time::Instant;
@@ -14,12 +15,30 @@ pub(crate) enum Step<'a> {
     Project(&'a [Expression]),
     Probe(Probe<'a>),
     Limit(Limiter),
+    Outside(Stage<'a>),
+}
+
+/// An operator that others define, at work.
+pub(crate) struct Stage<'a> {
+    pub working: Box<dyn Working + 'a>,
+    pub inside: Inside<'a>,
+    /// Whether several threads may give it rows.
+    pub is_parallel: bool,
 }
 
 impl Step<'_> {
     /// Whether nothing passes any more.
     pub fn is_full(&self) -> bool {
-        matches!(self, Step::Limit(limiter) if limiter.is_full())
+        match self {
+            Step::Limit(limiter) => limiter.is_full(),
+            Step::Outside(stage) => stage.working.is_full(),
+            _ => false,
+        }
+    }
+
+    /// Whether batches pass it one after the other.
+    pub fn is_sequential(&self) -> bool {
+        matches!(self, Step::Outside(stage) if !stage.is_parallel)
     }
 }
 
@@ -70,6 +89,13 @@ pub(crate) fn flow(
             None if limiter.is_full() => Err(Error::Cancelled),
             None => Ok(()),
         },
+        Step::Outside(stage) => {
+            let batch = rows.whole()?;
+            stage.working.push(batch, &stage.inside, &mut |batch| {
+                metrics.add(batch.rows, start);
+                flow(rest, batch.into(), sink)
+            })
+        }
     }
 }
 

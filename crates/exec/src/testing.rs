@@ -127,6 +127,8 @@ pub(crate) fn table_with_delta(
         projection: (0..kinds.len()).collect(),
         predicate: None,
         row_ids: false,
+        limit: None,
+        top: None,
     };
     let types = kinds.iter().map(ColumnType::arrow).collect();
     Plan::new(Node::Table(table), types, 0.0)

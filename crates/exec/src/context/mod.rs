@@ -8,7 +8,7 @@ pub(crate) use counters::Counters;
 
 use crate::memory::Space;
 use crate::plan::{Feed, Metrics};
-use crate::shared::SharedPlans;
+use crate::shared::{Kept, SharedPlans};
 use freestone_storage::{Scan, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -47,9 +47,18 @@ pub(crate) struct Context<'r> {
     pub moment: Option<&'r Snapshot>,
     pub counters: &'r Counters<'r>,
     /// The rows of shared plans, of this range if there is one.
-    pub shared: &'r SharedPlans,
+    pub shared: &'r SharedPlans<'r>,
+    /// The rounds of operators that run a plan again and again, the innermost first.
+    pub rounds: Option<&'r Rounds<'r>>,
     /// The range that is computed, if not all.
     pub bounds: Option<&'r Bounds<'r>>,
+}
+
+/// The rows of a round, and of those around it.
+pub(crate) struct Rounds<'r> {
+    pub number: usize,
+    pub rows: &'r Arc<Kept>,
+    pub around: Option<&'r Rounds<'r>>,
 }
 
 impl<'r> Context<'r> {
@@ -57,7 +66,7 @@ impl<'r> Context<'r> {
     pub fn of(
         run: &'r Run<'_>,
         counters: &'r Counters<'r>,
-        shared: &'r SharedPlans,
+        shared: &'r SharedPlans<'r>,
     ) -> Context<'r> {
         Context {
             threads: run.threads,
@@ -69,8 +78,21 @@ impl<'r> Context<'r> {
             moment: run.moment.as_ref(),
             counters,
             shared,
+            rounds: None,
             bounds: None,
         }
+    }
+
+    /// The rows of a round.
+    pub fn round(&self, number: usize) -> Option<&'r Arc<Kept>> {
+        let mut rounds = self.rounds;
+        while let Some(round) = rounds {
+            if round.number == number {
+                return Some(round.rows);
+            }
+            rounds = round.around;
+        }
+        None
     }
 
     /// Notes how much memory an operator has held.

@@ -26,9 +26,10 @@ impl Context<'_> {
         push: impl Fn(&mut S, Selected) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
-        let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
-            true => self.threads,
-            false => pipeline.source.threads(self.threads),
+        let threads = match () {
+            () if pipeline.is_sequential(workers) => 1,
+            () if pipeline.steps.iter().any(|(step, _)| waits(step)) => self.threads,
+            () => pipeline.source.threads(self.threads),
         };
         let sinks = (0..threads.max(1)).map(|_| make());
         let sinks = sinks.collect::<Result<_>>()?;
@@ -40,14 +41,18 @@ impl Context<'_> {
     }
 
     /// Sends all rows of a pipeline to some sinks: first those of the source, then what
-    /// joins have left.
+    /// steps have left.
     fn fill<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
         workers: Workers,
-        sinks: Vec<S>,
+        mut sinks: Vec<S>,
         target: &Target<'_, S>,
     ) -> Result<Vec<S>> {
+        let idle = match pipeline.is_sequential(workers) {
+            true => sinks.split_off(sinks.len().min(1)),
+            false => Vec::new(),
+        };
         let sinks = match &pipeline.source {
             Source::Plans {
                 plans,
@@ -62,7 +67,9 @@ impl Context<'_> {
             }
             _ => self.fill_of_source(pipeline, workers, sinks, target)?,
         };
-        self.fill_of_joins(pipeline, workers, sinks, target)
+        let mut sinks = self.fill_of_steps(pipeline, workers, sinks, target)?;
+        sinks.extend(idle);
+        Ok(sinks)
     }
 
     /// Sends the rows of each of the plans that a pipeline reads, one plan after the other.

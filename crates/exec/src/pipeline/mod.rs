@@ -9,18 +9,21 @@ use crate::context::{Context, Counters, Run};
 use crate::drive::Pipeline;
 use crate::limit::Limiter;
 use crate::merge::{Gatherer, Merged};
+use crate::outside::Inside;
 use crate::plan::{Metrics, Node, Plan, Windowing};
 use crate::ranges::PlanRanges;
 use crate::scan::{Filter, Test, by_keys, through};
 use crate::shared::SharedPlans;
 use crate::sort::Sorter;
 use crate::source::Source;
-use crate::step::Step;
+use crate::step::{Stage, Step};
 use crate::threads::Workers;
 use crate::vector::Batch;
 use crate::window::Collector;
 use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 /// Runs a plan and gives its rows to `out`, from several threads; those of a plan that
@@ -144,6 +147,41 @@ impl Context<'_> {
                 Ok(Pipeline::of(Source::Ranges(ranges)))
             }
             Node::Shared(input) => self.shared(input, &plan.metrics),
+            Node::Rows(rows) => {
+                let batches = rows.open(&Inside(*self))?;
+                Ok(Pipeline::of(Source::Rows(
+                    Mutex::new(batches),
+                    rows.is_parallel(),
+                    &plan.metrics,
+                )))
+            }
+            Node::Outside(outside) => {
+                let beside = outside.beside.iter();
+                let beside = beside.map(|plan| self.gathered(plan));
+                let beside = beside.collect::<Result<Vec<_>>>()?;
+                let inside = Inside(*self);
+                let stage = Stage {
+                    working: outside.operator.begin(beside, &inside)?,
+                    inside,
+                    is_parallel: outside.operator.is_parallel(),
+                };
+                // Of an operator that wants no rows, none is computed.
+                let mut pipeline = match stage.working.is_full() {
+                    true => Pipeline::of(Source::of(Vec::new(), self.space.reservation())),
+                    false => self.open(&outside.input, &[])?,
+                };
+                pipeline.steps.push((Step::Outside(stage), &plan.metrics));
+                Ok(pipeline)
+            }
+            Node::Round(number) => {
+                let rows = self.round(*number);
+                let rows = rows.ok_or_else(|| Error::internal("a round that is not run"))?;
+                Ok(Pipeline::of(Source::Kept(
+                    Arc::clone(rows),
+                    AtomicUsize::new(0),
+                    &plan.metrics,
+                )))
+            }
         }
     }
 

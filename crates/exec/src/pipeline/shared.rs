@@ -15,7 +15,8 @@ impl Context<'_> {
     /// Filters of one place are not for all of them and stay behind: they are hints, and the
     /// operators that made them test every row.
     pub(super) fn shared<'a>(&self, plan: &'a Plan, metrics: &'a Metrics) -> Result<Pipeline<'a>> {
-        let kept = self.shared.rows(plan, || self.keep(plan, metrics))?;
+        let compute = || Ok(self.keep(plan, metrics)?.0);
+        let kept = self.shared.rows(plan, compute)?;
         Ok(Pipeline::of(Source::Kept(
             kept,
             AtomicUsize::new(0),
@@ -23,8 +24,8 @@ impl Context<'_> {
         )))
     }
 
-    /// All rows of a plan.
-    fn keep(&self, plan: &Plan, metrics: &Metrics) -> Result<Kept> {
+    /// All rows of a plan, and how many there are.
+    pub(crate) fn keep(&self, plan: &Plan, metrics: &Metrics) -> Result<(Kept, usize)> {
         // A single thread leaves rows in their order.
         let threads = if plan.is_ordered() { 1 } else { self.threads };
         let context = Context { threads, ..*self };
@@ -36,8 +37,9 @@ impl Context<'_> {
             |rows: &mut Collected, selected| rows.push(selected.whole()?, self.space),
         )?;
         self.held(metrics, all.iter().map(Collected::most).sum());
+        let rows = all.iter().map(Collected::rows).sum();
         let kept = Kept::of(all, self.space)?;
         metrics.set_aside(kept.pages().iter());
-        Ok(kept)
+        Ok((kept, rows))
     }
 }

@@ -2,12 +2,14 @@
 
 mod fold;
 mod join;
+mod outside;
 mod ranges;
 mod sort;
 mod window;
 
 pub use fold::{Folded, Folder, Folding};
 pub use join::{Join, JoinKind};
+pub use outside::{Batches, Operator, Out, Outside, Rows, Working};
 pub use ranges::Ranges;
 pub use sort::{SortKey, Sorting};
 pub use window::{
@@ -21,7 +23,7 @@ use crate::limit::Limit;
 use crate::spill::Page;
 use crate::vector::Batch;
 use arrow_schema::DataType;
-use freestone_storage::{Predicate, ReadView, ScanMetrics};
+use freestone_storage::{Predicate, ReadView, ScanMetrics, Top};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +37,8 @@ pub struct Plan {
     pub types: Vec<DataType>,
     /// About how many rows it gives.
     pub estimate: f64,
+    /// What it computes, as a plan is explained.
+    pub about: Option<Arc<str>>,
     /// What it has done.
     pub metrics: Arc<Metrics>,
 }
@@ -71,6 +75,12 @@ pub enum Node {
     /// is run has all of them computed and kept until the run ends, for every other. Below
     /// [`Node::Ranges`], rows are kept for each range anew.
     Shared(Arc<Plan>),
+    /// Rows that others have, in their order.
+    Rows(Arc<dyn Rows>),
+    /// The rows of an operator that others define.
+    Outside(Box<Outside>),
+    /// The rows of a round, by the number that the operator gives it which runs the plan.
+    Round(usize),
 }
 
 /// An operator outside of a plan, whose rows the plan reads.
@@ -95,6 +105,10 @@ pub struct Table {
     pub predicate: Option<Predicate>,
     /// Whether their ids follow, as unsigned integers.
     pub row_ids: bool,
+    /// How many rows are enough, if not all are wanted.
+    pub limit: Option<usize>,
+    /// The rows that are enough for the sort above.
+    pub top: Option<Top>,
 }
 
 /// What an operator has done.
@@ -137,6 +151,7 @@ impl Plan {
             node,
             types,
             estimate,
+            about: None,
             metrics: Arc::default(),
         }
     }
@@ -144,7 +159,7 @@ impl Plan {
     /// The plans it reads.
     pub fn inputs(&self) -> Vec<&Plan> {
         match &self.node {
-            Node::Table(_) | Node::Feed(_) => Vec::new(),
+            Node::Table(_) | Node::Feed(_) | Node::Rows(_) | Node::Round(_) => Vec::new(),
             Node::Filter(input, _)
             | Node::Project(input, _)
             | Node::Aggregate(input, _)
@@ -156,6 +171,10 @@ impl Plan {
             Node::Shared(input) => vec![input.as_ref()],
             Node::Join(join) => vec![&join.build, &join.probe],
             Node::Union(inputs) => inputs.iter().collect(),
+            Node::Outside(outside) => {
+                let inputs = std::iter::once(&outside.input).chain(&outside.beside);
+                inputs.chain(outside.operator.inner()).collect()
+            }
         }
     }
 
@@ -168,6 +187,16 @@ impl Plan {
         }
     }
 
+    /// Whether it gives the same rows whenever it is run on the same tables.
+    pub fn is_lasting(&self) -> bool {
+        let lasts = match &self.node {
+            Node::Rows(rows) => rows.is_lasting(),
+            Node::Outside(outside) => outside.operator.is_lasting(),
+            _ => true,
+        };
+        lasts && self.inputs().into_iter().all(Plan::is_lasting)
+    }
+
     /// Whether its rows come in an order, that of the sort nearest to it: [`run`] gives
     /// them to `out` batch by batch in that order, one call after the other, though not
     /// always from the same thread.
@@ -175,7 +204,8 @@ impl Plan {
     /// [`run`]: crate::run
     pub fn is_ordered(&self) -> bool {
         match &self.node {
-            Node::Sort(..) => true,
+            Node::Sort(..) | Node::Rows(_) | Node::Round(_) => true,
+            Node::Outside(outside) => outside.input.is_ordered(),
             Node::Filter(input, _) | Node::Project(input, _) | Node::Limit(input, _) => {
                 input.is_ordered()
             }

@@ -86,6 +86,8 @@ pub(crate) fn table(
         projection,
         predicate,
         row_ids,
+        limit: None,
+        top: None,
     });
     Some(Converted {
         sampled,

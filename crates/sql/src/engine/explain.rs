@@ -49,6 +49,14 @@ fn level(
             if let Some(predicate) = &table.predicate {
                 write!(f, " where {}", describe(schema, predicate))?;
             }
+            if let Some(limit) = table.limit {
+                write!(f, ", limit {limit}")?;
+            }
+            if let Some(top) = &table.top {
+                let order = if top.descending { "DESC" } else { "ASC" };
+                let column = &schema.columns[top.column].name;
+                write!(f, ", first {} by {column} {order}", top.rows)?;
+            }
         }
         Node::Filter(..) => write!(f, "filter")?,
         Node::Project(_, expressions) => write!(f, "project {} columns", expressions.len())?,
@@ -92,7 +100,17 @@ fn level(
             });
             write!(f, "shared plan {}", number + 1)?;
         }
+        Node::Rows(rows) => {
+            f.write_str(rows.name())?;
+            more(&rows.describe(), f)?;
+        }
+        Node::Outside(outside) => {
+            f.write_str(outside.operator.name())?;
+            more(&outside.operator.describe(), f)?;
+        }
+        Node::Round(_) => f.write_str("rows of the round before")?,
     }
+    more(plan.about.as_deref().unwrap_or_default(), f)?;
     write!(f, "  (about {:.0} rows", plan.estimate)?;
     let rows = plan.metrics.rows.load(Ordering::Relaxed);
     let spent = plan.metrics.nanoseconds.load(Ordering::Relaxed);
@@ -120,6 +138,14 @@ fn level(
     plan.inputs()
         .into_iter()
         .try_for_each(|input| level(input, depth + 1, shared, f))
+}
+
+/// More about an operator, if there is something.
+fn more(about: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match about {
+        "" => Ok(()),
+        about => write!(f, ": {about}"),
+    }
 }
 
 /// Which rows come out.

@@ -275,8 +275,7 @@ impl Scope<'_> {
 
     /// The expression as a function that DataFusion evaluates.
     fn foreign(&self, expr: &Expr) -> Option<Expression> {
-        let alone = !expr.is_volatile() && !has_subquery(expr);
-        if !alone {
+        if has_subquery(expr) {
             return None;
         }
         let mut columns: Vec<&Column> = expr.column_refs().into_iter().collect();

@@ -31,7 +31,7 @@ pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::{INDENT, explained};
 pub(crate) use expression::{Columns, Found, Scope};
 pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
-pub(crate) use node::{PipelineNode, pipelines, planned, stream};
+pub(crate) use node::{PipelineNode, error_of, pipelines, planned, stream};
 pub(crate) use order::ordered;
 pub(crate) use pass::{Pass, over};
 pub(crate) use sort::{cut, united};

@@ -318,11 +318,19 @@ fn record(batch: &Batch, plan: &Plan, schema: &SchemaRef) -> freestone_exec::Res
     )?)
 }
 
+/// An error of an operator as one of ours.
+pub(crate) fn error_of(error: freestone_exec::Error) -> Error {
+    Error::from(translated(error))
+}
+
 /// An error of an operator as DataFusion carries it.
 fn translated(error: freestone_exec::Error) -> DataFusionError {
     match error {
         freestone_exec::Error::Storage(error) => Error::from_shared(&error).into(),
-        freestone_exec::Error::Other(error) => DataFusionError::External(Box::new(error)),
+        // One of ours in it is found, however deep it lies.
+        freestone_exec::Error::Other(error) => {
+            Error::from(DataFusionError::External(Box::new(error))).into()
+        }
         freestone_exec::Error::OutOfRange(kind) => {
             Error::new("22003", format!("{kind} out of range")).into()
         }

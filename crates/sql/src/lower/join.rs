@@ -37,6 +37,13 @@ pub(super) struct Comparison<'a> {
     sides: [&'a Bound; 2],
 }
 
+impl<'a> Comparison<'a> {
+    /// The sides, the left side's first.
+    pub(super) fn sides(&self) -> [&'a Bound; 2] {
+        self.sides
+    }
+}
+
 impl Lowering {
     pub(super) fn join(
         &self,

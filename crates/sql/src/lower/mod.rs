@@ -30,6 +30,7 @@
 //! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
+//! | `outside` | operators of the front in plans of the bulk engine |
 //! | `optimize` | which of DataFusion's rules run |
 //! | `buffers` | memory that arrays share |
 //! | `output` | results as they leave the engine |
@@ -50,6 +51,7 @@ mod operator;
 mod operators;
 mod optimize;
 mod output;
+mod outside;
 mod relation;
 mod shared;
 mod shown;

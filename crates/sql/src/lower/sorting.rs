@@ -337,7 +337,7 @@ pub(super) fn is_sorted(plan: &Plan) -> bool {
 }
 
 /// The order of a plan's rows.
-fn order_of(plan: &Plan) -> &[SortKey] {
+pub(super) fn order_of(plan: &Plan) -> &[SortKey] {
     match plan {
         Plan::Sort { keys, .. } => keys,
         Plan::Filter { input, .. } | Plan::Limit { input, .. } => order_of(input),

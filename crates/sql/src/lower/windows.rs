@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use freestone_frontend::functions::aggregates::Direction;
 use freestone_frontend::functions::cast_between;
@@ -16,7 +17,8 @@ use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::operator::{Key, over};
-use super::operators::window::{Distances, Spec, Windows};
+use super::operators::window::Windows;
+use super::outside::windows::{Distances, Spec};
 use super::sorting::options;
 use super::{Lowering, canonical, own_name, projected};
 use crate::error::{Error, Result};
@@ -81,14 +83,36 @@ impl Lowering {
             let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
             order.push((add(value.expr), options(key)));
         }
+        let specs = self.window_specs(calls, &mut |value, _| add(value))?;
+        let input = projected(exprs, input)?;
+        let results = calls.iter().map(|(column, _)| column.clone());
+        let columns: Vec<Column> = kept.iter().cloned().chain(results).collect();
+        let schema = self.schema_of_kept(&columns)?;
+        let operator = Windows {
+            columns: kept.len(),
+            partition,
+            order,
+            calls: Arc::new(specs),
+            around: self.around.clone(),
+        };
+        Ok(over(operator, vec![input], schema))
+    }
+
+    /// Calls over windows of one partition and order. `add` is given the values that they read, with
+    /// their Arrow types, and says where each stands.
+    pub(super) fn window_specs(
+        &self,
+        calls: &[&(Column, WindowCall)],
+        add: &mut dyn FnMut(Expr, DataType) -> usize,
+    ) -> Result<Vec<Spec>> {
         let mut specs = Vec::with_capacity(calls.len());
         for (_, call) in calls {
             let mut arguments = Vec::with_capacity(call.arguments.len());
             for value in &call.arguments {
-                arguments.push(add(exact(self.expr(value)?, &value.ty)?));
+                arguments.push(add(exact(self.expr(value)?, &value.ty)?, value.ty.arrow()));
             }
             let filter = match &call.filter {
-                Some(filter) => Some(add(self.condition(filter)?)),
+                Some(filter) => Some(add(self.condition(filter)?, DataType::Boolean)),
                 None => None,
             };
             let frame = frame::Frame {
@@ -114,7 +138,7 @@ impl Lowering {
                     let ty = ty.unwrap_or(&key.expr.ty).clone();
                     let value = key_as(key, &ty)?;
                     let mut place = |value: &Bound| -> Result<usize> {
-                        Ok(add(exact(self.expr(value)?, &ty)?))
+                        Ok(add(exact(self.expr(value)?, &ty)?, ty.arrow()))
                     };
                     Some(Distances {
                         keys: place(&value)?,
@@ -148,18 +172,7 @@ impl Lowering {
                 returns: call.returns.clone(),
             });
         }
-        let input = projected(exprs, input)?;
-        let results = calls.iter().map(|(column, _)| column.clone());
-        let columns: Vec<Column> = kept.iter().cloned().chain(results).collect();
-        let schema = self.schema_of_kept(&columns)?;
-        let operator = Windows {
-            columns: kept.len(),
-            partition,
-            order,
-            calls: Arc::new(specs),
-            around: self.around.clone(),
-        };
-        Ok(over(operator, vec![input], schema))
+        Ok(specs)
     }
 
     /// An end of a frame.

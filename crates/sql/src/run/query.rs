@@ -19,6 +19,7 @@ use crate::front::{self, Logical};
 use crate::lower::{self, with_schema};
 use crate::outcome::{Outcome, Rows};
 use crate::plans::{KnownPlan, lasting};
+use crate::values::buffers::Counted;
 use crate::workload::{Foreseen, Watching};
 
 /// A plan to run, or rows that are there.
@@ -128,10 +129,10 @@ impl Run<'_> {
         let context = self.session.task_context();
         let held = MemoryConsumer::new("collecting changed rows").register(context.memory_pool());
         let mut stream = Watching::over(watching, execute_stream(plan, context)?);
-        let mut batches = Vec::new();
+        let (mut batches, mut counted) = (Vec::new(), Counted::default());
         while let Some(batch) = stream.next().await {
             let batch = batch?;
-            held.try_grow(batch.get_array_memory_size())?;
+            held.try_grow(counted.bytes(&batch))?;
             batches.push(batch);
         }
         self.held.lock().push(held);

@@ -29,6 +29,7 @@ use super::changes::{Changes, Touched};
 use super::conflict::Upsert;
 use super::merge::Merging;
 use crate::error::Result;
+use crate::values::buffers::Counted;
 use crate::workload::Watching;
 
 /// Rows that are changed together while others are being found, and the bytes that those may take
@@ -101,12 +102,13 @@ impl Run<'_> {
         let mut stream = Watching::over(watching, execute_stream(plan, context)?);
         let (mut touched, mut changed) = (Touched::default(), 0);
         let (mut found, mut rows, mut bytes) = (Vec::new(), 0, 0);
+        let mut counted = Counted::default();
         loop {
             let batch = stream.next().await.transpose()?;
             let is_last = batch.is_none();
             let mut is_full = false;
             if let Some(batch) = batch {
-                let size = batch.get_array_memory_size();
+                let size = counted.bytes(&batch);
                 let waits = touched.has_changed_keys(table.id);
                 match held.try_grow(size) {
                     Err(error) if waits => return Err(error.into()),
@@ -121,6 +123,7 @@ impl Run<'_> {
                 let changes = of.changes(self, part).await?;
                 changed += self.carry_out(&table, &changes, &mut touched)?.rows;
                 (rows, bytes) = (0, 0);
+                counted = Counted::default();
                 if is_full && !touched.has_changed_keys(table.id) {
                     self.settle(std::mem::take(&mut touched))?;
                 }

@@ -222,6 +222,9 @@ fn name_of(node: &Node) -> &'static str {
         Node::Union(_) => "union",
         Node::Ranges(..) => "ranges",
         Node::Shared(_) => "shared",
+        Node::Rows(_) => "rows",
+        Node::Outside(_) => "outside",
+        Node::Round(_) => "round",
     }
 }
 

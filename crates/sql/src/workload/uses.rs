@@ -258,11 +258,13 @@ fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
             origins.resize(plan.types.len(), None);
             origins
         }
-        Node::Fold(input, _) => {
-            trace(input, found);
+        Node::Fold(..) | Node::Outside(_) => {
+            for input in plan.inputs() {
+                trace(input, found);
+            }
             vec![None; plan.types.len()]
         }
-        Node::Feed(_) => vec![None; plan.types.len()],
+        Node::Feed(_) | Node::Rows(_) | Node::Round(_) => vec![None; plan.types.len()],
         Node::Join(join) => {
             let build = trace(&join.build, found);
             let probe = trace(&join.probe, found);

@@ -545,7 +545,7 @@ fn catalogs_are_asked_in_duckdbs_words() {
     assert_eq!(sql.rows("PRAGMA show_tables"), sql.rows("SHOW TABLES"));
     assert_eq!(
         sql.rows("DESCRIBE SELECT 1 AS x"),
-        ["x|INTEGER|NO|NULL|NULL"]
+        ["x|INTEGER|YES|NULL|NULL"]
     );
     assert_eq!(sql.state("PRAGMA table_info('nope')"), "42P01");
     let refused = sql.error("ATTACH 'x.db' AS y");

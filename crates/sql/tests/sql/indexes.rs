@@ -91,7 +91,7 @@ fn order_by_limit_reads_only_the_first_rows_of_each_block() {
     let text = sql
         .rows("EXPLAIN SELECT a, b FROM t ORDER BY a LIMIT 3")
         .join("\n");
-    assert!(text.contains("top=3 by a ASC"), "{text}");
+    assert!(text.contains("first 3 by a ASC"), "{text}");
     assert_eq!(
         sql.rows("SELECT a FROM t ORDER BY a LIMIT 3"),
         sql.rows("SELECT a FROM (SELECT a FROM t ORDER BY a + 0 LIMIT 3) s")

@@ -753,7 +753,7 @@ fn conditions_leave_partitions_out() {
         let all = ["t24", "t25a", "t25b", "t26"];
         let found = all
             .iter()
-            .filter(|name| plan.contains(&format!("main.{name}")));
+            .filter(|name| plan.contains(&format!("scan {name} ")));
         found.copied().collect::<Vec<_>>().join(" ")
     };
     for (condition, partitions, rows) in [

@@ -174,6 +174,8 @@ impl Side {
             projection: (0..KINDS.len()).collect(),
             predicate: None,
             row_ids: false,
+            limit: None,
+            top: None,
         };
         Plan::new(Node::Table(table), types, self.rows as f64)
     }

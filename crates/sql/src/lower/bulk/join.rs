@@ -54,8 +54,11 @@ fn is_free(plan: &Plan) -> bool {
             left,
             right,
             lateral,
-            ..
-        } => !(*lateral && depends(left, right)),
+            condition,
+        } => {
+            let once = condition.as_ref().is_none_or(|c| !c.is_volatile());
+            once && !(*lateral && depends(left, right))
+        }
         // The only row that there is beside each row.
         Plan::Join {
             kind: JoinKind::Single,
@@ -77,7 +80,8 @@ pub(super) fn joins(plan: &Plan) -> bool {
         Plan::Project { input, items } => {
             items.iter().all(|(_, value)| renamed(value).is_some()) && joins(input)
         }
-        Plan::Filter { input, .. } => joins(input),
+        // The condition is to be computed once for each row of the result.
+        Plan::Filter { input, condition } => !condition.is_volatile() && joins(input),
         plan => is_free(plan),
     }
 }
@@ -226,7 +230,8 @@ impl Bulk<'_> {
             | JoinKind::Anti
             | JoinKind::Single
             | JoinKind::Mark(_) => kind,
-            JoinKind::Inner | JoinKind::AsOf | JoinKind::AsOfLeft => return Ok(None),
+            JoinKind::Inner => return self.volatile_join((left, right), condition),
+            JoinKind::AsOf | JoinKind::AsOfLeft => return Ok(None),
         };
         let Some([from, to]) = self.sides(left, right)? else {
             return Ok(None);
@@ -261,6 +266,25 @@ impl Bulk<'_> {
             part.add_mark(self.find(&mark, &DataType::Boolean));
         }
         Ok(Some(part))
+    }
+
+    /// Pairs for which a condition is TRUE that may change its value from one pair to the next.
+    fn volatile_join(
+        &self,
+        (left, right): (&Plan, &Plan),
+        condition: Option<&Bound>,
+    ) -> Result<Option<Part>> {
+        let pairs = Plan::Join {
+            kind: JoinKind::Inner,
+            left: Box::new(left.clone()),
+            right: Box::new(right.clone()),
+            condition: None,
+            lateral: false,
+        };
+        match condition {
+            Some(condition) => self.filter(&pairs, &pairs, condition),
+            None => self.free_joins(&pairs),
+        }
     }
 
     /// The rows of a left side, each marked: TRUE if the condition is TRUE for a row of the right

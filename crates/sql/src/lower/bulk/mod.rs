@@ -23,6 +23,7 @@
 //! | `aggregate` | groups, equal rows once |
 //! | `sets` | groups by several sets of keys |
 //! | `rows` | orders, limits, unions |
+//! | `outside` | values, functions, and operators of the front |
 //! | `window` | functions over windows |
 //! | `common` | expressions that several others have in common |
 //! | `foreign` | rows of operators that the bulk engine has not |
@@ -32,6 +33,7 @@ mod aggregate;
 mod common;
 mod foreign;
 mod join;
+mod outside;
 mod rows;
 mod scan;
 mod sets;
@@ -47,18 +49,21 @@ use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan as Own};
-use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, JoinKind, Plan};
+use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::join::depends;
 use super::operator::over;
 use super::operators::fed::Fed;
-use super::{Lowering, Typed, own_name, place, subquery};
+use super::{Lowering, Typed, own_name, place, shown, subquery};
 use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
 use crate::error::Result;
 use crate::interrupt::Requests;
 
 use self::shared::Turned;
+
+pub(super) use self::shared::Outer;
 
 /// The work of turning a plan.
 struct Bulk<'a> {
@@ -71,7 +76,7 @@ struct Bulk<'a> {
     /// Whether estimates decide anything, as they do for joins.
     weighs: bool,
     /// Common table expressions that have been turned.
-    ctes: RefCell<HashMap<CteId, Turned>>,
+    ctes: RefCell<HashMap<CteId, Arc<Turned>>>,
     /// Plans whose rows the bulk engine's reads.
     feeds: RefCell<Vec<LogicalPlan>>,
 }
@@ -91,9 +96,6 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
     let Some(requests) = &lowering.around.bulk else {
         return Ok(None);
     };
-    if !is_worthwhile(plan, false) || subquery::is_in(plan) {
-        return Ok(None);
-    }
     let bulk = Bulk::of(lowering, requests, plan);
     let Some(part) = bulk.part(plan)? else {
         return Ok(None);
@@ -184,39 +186,11 @@ fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -
     }
 }
 
-/// Whether a plan is more than the rows of a table: those DataFusion's scan finds by indexes, in
-/// orders and up to limits.
-fn is_worthwhile(plan: &Plan, is_limited: bool) -> bool {
-    match plan {
-        Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } => true,
-        Plan::Distinct { .. } => true,
-        Plan::With { body, .. } => is_worthwhile(body, is_limited),
-        Plan::Sort { input, .. } => is_worthwhile(input, false) || !is_limited && is_scan(input),
-        Plan::Project { input, .. } => is_worthwhile(input, is_limited),
-        Plan::Filter { input, .. } | Plan::Barrier { input } => is_worthwhile(input, false),
-        Plan::Limit { input, .. } => is_worthwhile(input, true),
-        Plan::Set { all: false, .. } => true,
-        Plan::Set { inputs, .. } => inputs.iter().any(|input| is_worthwhile(input, false)),
-        _ => false,
-    }
-}
-
 /// Whether a plan does little with the rows of another operator, which may have an order.
 fn is_fed(plan: &Own) -> bool {
     match &plan.node {
         Node::Feed(_) => true,
         Node::Project(input, _) | Node::Filter(input, _) | Node::Limit(input, _) => is_fed(input),
-        _ => false,
-    }
-}
-
-/// Whether a plan reads one table.
-fn is_scan(plan: &Plan) -> bool {
-    match plan {
-        Plan::Scan { .. } => true,
-        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Barrier { input } => {
-            is_scan(input)
-        }
         _ => false,
     }
 }
@@ -313,10 +287,18 @@ impl Bulk<'_> {
                 right,
                 condition,
                 lateral,
-            } => match *lateral && depends(left, right) {
-                true => Ok(None),
-                false => self.bound_join(plan, *kind, (left, right), condition.as_ref()),
-            },
+            } => {
+                let (sides, condition) = ((&**left, &**right), condition.as_ref());
+                match kind {
+                    _ if *lateral && depends(left, right) => {
+                        self.dependent(plan, *kind, sides, condition)
+                    }
+                    JoinKind::AsOf | JoinKind::AsOfLeft => {
+                        self.as_of(plan, *kind == JoinKind::AsOfLeft, sides, condition)
+                    }
+                    kind => self.bound_join(plan, *kind, sides, condition),
+                }
+            }
             Plan::Aggregate {
                 input,
                 keys,
@@ -332,8 +314,42 @@ impl Bulk<'_> {
             Plan::Barrier { input } => self.part(input),
             Plan::With { ctes, body } => self.with(ctes, body),
             Plan::CteScan { id, columns, .. } => self.cte(plan, *id, columns),
+            Plan::Recursion { id, columns, .. } => Ok(Some(self.round(*id, columns))),
+            Plan::Values { columns, rows } => {
+                self.spend(plan);
+                self.values(columns, rows)
+            }
+            Plan::Functions { calls, ordinality } => {
+                Ok(self.functions(plan, calls, ordinality.as_ref()))
+            }
+            Plan::ProjectSet { input, items } => self.project_set(plan, input, items),
             _ => Ok(None),
         }
+    }
+
+    /// A plan with its columns in the forms of their types.
+    pub(super) fn apart(&self, plan: &Plan) -> Result<Option<Own>> {
+        let columns = plan.columns().into_iter();
+        self.exactly(plan, &columns.map(|column| column.ty).collect::<Vec<_>>())
+    }
+
+    /// A plan with its columns in the forms of some types.
+    fn exactly(&self, plan: &Plan, types: &[Type]) -> Result<Option<Own>> {
+        let columns = plan.columns();
+        let Some(part) = self.part(plan)? else {
+            return Ok(None);
+        };
+        let scope = self.scope(&part.found);
+        let mut expressions = Vec::with_capacity(columns.len());
+        for (column, ty) in columns.iter().zip(types) {
+            let value = exact(self.lowering.column(column.id)?, ty)?;
+            let Some(expression) = scope.expr(&value) else {
+                return Ok(None);
+            };
+            expressions.push(expression);
+        }
+        let kinds = types.iter().map(Type::arrow).collect();
+        Ok(Some(chosen(part.rows, expressions, kinds).plan))
     }
 
     fn filter(&self, plan: &Plan, input: &Plan, condition: &Bound) -> Result<Option<Part>> {
@@ -348,13 +364,22 @@ impl Bulk<'_> {
         let Some(Part { rows, found }) = self.part(input)? else {
             return Ok(None);
         };
+        let about = self.about([condition]);
         let condition = self.lowering.condition(condition)?;
         let condition = self.scope(&found).expr(&condition);
         self.spend(plan);
-        Ok(condition.map(|condition| Part {
-            rows: filtered(rows, condition),
-            found,
+        Ok(condition.map(|condition| {
+            let mut rows = filtered(rows, condition);
+            rows.plan.about = Some(about);
+            Part { rows, found }
         }))
+    }
+
+    /// Conditions as a plan is explained.
+    fn about<'t>(&self, terms: impl IntoIterator<Item = &'t Bound>) -> Arc<str> {
+        let terms = terms.into_iter();
+        let terms = terms.map(|term| shown::sql(term, &|id| self.lowering.shown_column(id)));
+        terms.collect::<Vec<_>>().join(" AND ").into()
     }
 
     /// Columns of a projection over some rows; columns of these that others read stay.

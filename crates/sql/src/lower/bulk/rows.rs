@@ -1,8 +1,10 @@
 //! Orders, limits and unions.
 
+use freestone_exec::expression::Expression;
 use freestone_exec::vector::Kind;
-use freestone_exec::{Limit, Node, SortKey as Key, Sorting};
+use freestone_exec::{Limit, Node, Plan as Own, SortKey as Key, Sorting};
 use freestone_frontend::plan::{Plan, SetKind, SortKey};
+use freestone_storage::Top;
 
 use super::super::canonical;
 use super::super::expression::exact;
@@ -14,6 +16,35 @@ use crate::error::Result;
 
 /// Rows that are passed over, and the number of the last.
 type Cut = (usize, Option<usize>);
+
+/// Tells the scan of a table how many of its rows are enough.
+fn hint(plan: &mut Own, rows: usize) {
+    match &mut plan.node {
+        Node::Table(table) => table.limit = Some(rows),
+        Node::Project(input, _) => hint(input, rows),
+        _ => {}
+    }
+}
+
+/// Tells the scan of a table which of its rows are enough for an order: blocks in that order, or
+/// with an index for it, give the first ones only.
+fn top(plan: &mut Own, value: &Expression, top: Top) {
+    let Expression::Column(column) = value else {
+        return;
+    };
+    match &mut plan.node {
+        Node::Project(input, expressions) => {
+            if let Some(below) = expressions.get(*column) {
+                self::top(input, below, top);
+            }
+        }
+        Node::Table(table) => {
+            let column = table.projection.get(*column).copied();
+            table.top = column.map(|column| Top { column, ..top });
+        }
+        _ => {}
+    }
+}
 
 impl Bulk<'_> {
     /// Rows in an order, or some of them.
@@ -57,7 +88,16 @@ impl Bulk<'_> {
             });
         }
         self.spend(plan);
-        let Part { rows, found } = part;
+        let Part { mut rows, found } = part;
+        if let (Some(last), Some(first)) = (fetch, sorting.keys.first()) {
+            let wanted = Top {
+                column: 0,
+                descending: first.descending,
+                nulls_first: first.nulls_first,
+                rows: last,
+            };
+            top(&mut rows.plan, &first.expression, wanted);
+        }
         Ok(Some(Part {
             rows: cut(rows, skip, fetch, |plan| Node::Sort(plan, sorting)),
             found,
@@ -69,14 +109,16 @@ impl Bulk<'_> {
             input,
             limit,
             offset,
-            ties: None,
-            percent: false,
+            ties,
+            percent,
         } = plan
         else {
             return Ok(None);
         };
-        if limit.iter().chain(offset).any(is_of_running) {
-            return Ok(None);
+        let is_of_running = limit.iter().chain(offset).any(is_of_running);
+        if is_of_running || ties.is_some() || *percent {
+            let numbers = (limit.as_ref(), offset.as_ref());
+            return self.cut(plan, input, numbers, ties.as_deref(), *percent);
         }
         let number = |value: &Option<_>, sqlstate, word| match value {
             Some(value) => self.lowering.rows(value, sqlstate, word),
@@ -110,6 +152,10 @@ impl Bulk<'_> {
                     return Ok(None);
                 };
                 let fetch = last.map(|last| last.saturating_sub(skip));
+                let mut rows = rows;
+                if let Some(last) = last {
+                    hint(&mut rows.plan, last);
+                }
                 let rows = cut(rows, skip, last, |plan| {
                     Node::Limit(plan, Limit { skip, fetch })
                 });

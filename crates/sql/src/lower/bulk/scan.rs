@@ -47,7 +47,7 @@ impl Bulk<'_> {
         let Plan::Scan {
             relation,
             columns,
-            sample: None,
+            sample,
             ..
         } = plan
         else {
@@ -104,12 +104,14 @@ impl Bulk<'_> {
             (read.at < schema.columns.len()).then_some(read.at)
         };
         let (mut predicates, mut rest, mut read) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tested = Vec::new();
         for term in terms {
             let condition = self.lowering.condition(term)?;
             match predicate_of(schema, &find, &condition) {
                 Some(predicate) => predicates.push(predicate),
                 None => {
                     read.extend(term.reads());
+                    tested.push(*term);
                     rest.push(condition);
                 }
             }
@@ -138,6 +140,8 @@ impl Bulk<'_> {
             _ => Some(Predicate::And(predicates)),
         };
         let is_empty = predicate.as_ref().is_some_and(|p| stored.excludes(p));
+        // A sample is drawn by row ids.
+        row_ids |= sample.is_some();
         let Some(mut rows) = table(stored, (projection, row_ids), predicate, self.weighs) else {
             return Ok(None);
         };
@@ -149,8 +153,17 @@ impl Bulk<'_> {
                 return Ok(None);
             };
             rows = filtered(rows, condition);
+            rows.plan.about = Some(self.about(tested));
         }
-        self.converted(Part { rows, found }, schema, &used)
+        let mut part = Part { rows, found };
+        if let Some(sample) = sample {
+            let ids = part.rows.plan.types.len() - 1;
+            part = match self.sampled(part, ids, sample)? {
+                Some(part) => part,
+                None => return Ok(None),
+            };
+        }
+        self.converted(part, schema, &used)
     }
 
     /// The rows with the columns that are held in another form as the front has them.

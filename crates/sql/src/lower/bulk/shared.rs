@@ -7,26 +7,31 @@
 //!     CteScan t                      shared plan 1
 //! ```
 //!
-//! Recursive ones are tables of other operators.
+//! One that is read once stands where it is read. A recursive one is an operator that runs its step
+//! over the rows of each round, which the step reads by the number of the expression.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
-use freestone_exec::{Node, Plan as Own};
+use freestone_exec::{Node, Outside, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};
 
+use super::super::outside::recursive::Recursive;
 use super::super::shared::readers;
-use super::{Added, Bulk, Part};
+use super::super::{Lowering, Surroundings, own_name, subquery};
+use super::{Added, Bulk, Part, field};
 use crate::engine::{Converted, Found};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Rows for several places.
 pub(super) struct Shared {
     rows: Arc<Own>,
     distinct: Vec<f64>,
     found: Found,
+    /// Whether there is one place only.
+    is_once: bool,
 }
 
 impl Shared {
@@ -35,6 +40,7 @@ impl Shared {
             rows: Arc::new(rows.plan),
             distinct: rows.distinct,
             found,
+            is_once: false,
         }
     }
 
@@ -42,7 +48,10 @@ impl Shared {
     pub(super) fn read(&self) -> Part {
         let (types, estimate) = (self.rows.types.clone(), self.rows.estimate);
         let rows = Converted {
-            plan: Own::new(Node::Shared(Arc::clone(&self.rows)), types, estimate),
+            plan: match self.is_once {
+                true => Own::clone(&self.rows),
+                false => Own::new(Node::Shared(Arc::clone(&self.rows)), types, estimate),
+            },
             distinct: self.distinct.clone(),
             sampled: None,
         };
@@ -58,34 +67,121 @@ pub(super) struct Turned {
     places: HashMap<ColumnId, (usize, DataType)>,
 }
 
+/// Rows that a round is taken to have.
+const ROWS: f64 = 1000.0;
+
+/// Common table expressions around a plan that is made while another one runs.
+#[derive(Clone, Default)]
+pub(in super::super) struct Outer(HashMap<CteId, Arc<Turned>>);
+
+impl Outer {
+    /// Their plans.
+    pub(in super::super) fn plans(&self) -> Vec<&Own> {
+        self.0.values().map(|turned| &*turned.shared.rows).collect()
+    }
+
+    /// The plan of the bulk engine for a plan that may read them, its columns in the forms of
+    /// their types.
+    ///
+    /// # Errors
+    /// Errors of making it.
+    pub(in super::super) fn lowered(&self, plan: &Plan, around: &Surroundings) -> Result<Own> {
+        let missing = || Error::internal("a plan that the bulk engine has not");
+        let requests = around.bulk.as_ref().ok_or_else(missing)?;
+        let mut lowering = Lowering::new(plan, around, HashMap::new());
+        let joined;
+        let mut plan = plan;
+        if subquery::is_in(plan) {
+            joined = lowering.joined_all(plan.clone())?;
+            plan = &joined;
+            lowering = Lowering::new(plan, around, HashMap::new());
+        }
+        let bulk = Bulk::of(&lowering, requests, plan);
+        *bulk.ctes.borrow_mut() = self.0.clone();
+        bulk.apart(plan)?.ok_or_else(missing)
+    }
+}
+
 impl Bulk<'_> {
     pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
         for (at, cte) in ctes.iter().enumerate() {
-            let plan = match &cte.body {
-                // The rows of a shared plan come in any order.
-                CteBody::Plan(plan) if gives_order(plan) && is_last(body, cte.id) => {
-                    return Ok(None);
-                }
-                CteBody::Plan(plan) => plan,
-                CteBody::Recursive { base, step, .. } => {
-                    let mut own = vec![cte.id];
-                    if [base, step]
-                        .iter()
-                        .any(|plan| self.reads_outside(plan, &mut own))
-                    {
-                        return Ok(None);
-                    }
-                    let readers = readers(&ctes[at + 1..], body, cte.id);
-                    self.lowering.expression_table(cte, readers)?;
-                    continue;
-                }
+            let turned = match &cte.body {
+                CteBody::Plan(plan) => self.turned(plan)?,
+                CteBody::Recursive {
+                    base,
+                    step,
+                    all,
+                    columns,
+                } => self.recursive(cte.id, (base, step), *all, columns)?,
             };
-            match self.turned(plan)? {
-                Some(turned) => drop(self.ctes.borrow_mut().insert(cte.id, turned)),
-                None => return Ok(None),
-            }
+            let Some(mut turned) = turned else {
+                return Ok(None);
+            };
+            turned.shared.is_once = readers(&ctes[at + 1..], body, cte.id) <= 1;
+            self.ctes.borrow_mut().insert(cte.id, Arc::new(turned));
         }
         self.part(body)
+    }
+
+    /// A base, and a step that is run over the rows of the round before.
+    fn recursive(
+        &self,
+        id: CteId,
+        (base, step): (&Plan, &Plan),
+        all: bool,
+        columns: &[Column],
+    ) -> Result<Option<Turned>> {
+        let types: Vec<_> = columns.iter().map(|column| column.ty.clone()).collect();
+        let Some(base) = self.exactly(base, &types)? else {
+            return Ok(None);
+        };
+        let Some(step) = self.exactly(step, &types)? else {
+            return Ok(None);
+        };
+        let kinds: Vec<DataType> = types.iter().map(|ty| ty.arrow()).collect();
+        let estimate = base.estimate + step.estimate;
+        let outside = Outside {
+            input: base,
+            beside: Vec::new(),
+            operator: Arc::new(Recursive {
+                step,
+                round: id.0 as usize,
+                all,
+                types,
+            }),
+        };
+        let mut found = Found::new();
+        let mut places = HashMap::new();
+        for (at, (column, kind)) in columns.iter().zip(&kinds).enumerate() {
+            let name = own_name(column);
+            found.insert(name.clone(), (at, field(&name, kind.clone())));
+            places.insert(column.id, (at, kind.clone()));
+        }
+        let distinct = vec![estimate; kinds.len()];
+        let plan = Own::new(Node::Outside(Box::new(outside)), kinds, estimate);
+        let rows = Converted {
+            plan,
+            distinct,
+            sampled: None,
+        };
+        let shared = Shared::of(Part { rows, found });
+        Ok(Some(Turned { shared, places }))
+    }
+
+    /// The rows of the last round of a recursion.
+    pub(super) fn round(&self, id: CteId, columns: &[Column]) -> Part {
+        let kinds: Vec<DataType> = columns.iter().map(|column| column.ty.arrow()).collect();
+        let rows = Converted {
+            distinct: vec![ROWS; kinds.len()],
+            plan: Own::new(Node::Round(id.0 as usize), kinds, ROWS),
+            sampled: None,
+        };
+        self.leaf(rows, columns)
+    }
+
+    /// The common table expressions that are known here, for a plan that is made later.
+    pub(super) fn outer(&self) -> Outer {
+        Outer(self.ctes.borrow().clone())
     }
 
     fn turned(&self, plan: &Plan) -> Result<Option<Turned>> {
@@ -138,30 +234,5 @@ impl Bulk<'_> {
         }
         self.spend(plan);
         Ok(Some(add.part(turned.shared.read().rows)))
-    }
-}
-
-/// Whether rows of a plan come in an order that it asks for.
-fn gives_order(plan: &Plan) -> bool {
-    match plan {
-        Plan::Sort { .. } => true,
-        Plan::Project { input, .. }
-        | Plan::Filter { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Barrier { input } => gives_order(input),
-        _ => false,
-    }
-}
-
-/// Whether rows of a common table expression come out of a plan as they are.
-fn is_last(plan: &Plan, id: CteId) -> bool {
-    match plan {
-        Plan::CteScan { id: of, .. } => *of == id,
-        Plan::Project { input, .. }
-        | Plan::Filter { input, .. }
-        | Plan::Limit { input, .. }
-        | Plan::Barrier { input } => is_last(input, id),
-        Plan::With { body, .. } => is_last(body, id),
-        _ => false,
     }
 }

@@ -21,11 +21,11 @@ impl Bulk<'_> {
         };
         let used = calls.iter();
         let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
-        let mut calls = Vec::new();
+        let (mut calls, mut general) = (Vec::new(), Vec::new());
         for call in used {
             match self.lowering.bulk_call(call)? {
                 Some(call) => calls.push(call),
-                None => return Ok(None),
+                None => general.push(call),
             }
         }
         while !calls.is_empty() {
@@ -35,6 +35,17 @@ impl Bulk<'_> {
                 None => return Ok(None),
             };
             calls = self.lowering.anew(later)?;
+        }
+        while let Some(first) = general.first().copied() {
+            let same = |(_, call): &&(Column, WindowCall)| {
+                call.partition == first.1.partition && call.order == first.1.order
+            };
+            let (here, later): (Vec<_>, Vec<_>) = general.into_iter().partition(same);
+            part = match self.general_window(part, &here)? {
+                Some(part) => part,
+                None => return Ok(None),
+            };
+            general = later;
         }
         self.spend(plan);
         Ok(Some(part))

@@ -12,44 +12,20 @@ use datafusion::arrow::row::{RowConverter, Rows, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
-use freestone_frontend::functions::aggregates::Direction;
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::ordering::comparator;
 use freestone_frontend::functions::windows::Partition;
 use freestone_frontend::functions::windows::aggregate::over_frames;
-use freestone_frontend::functions::windows::frame::{Frame, Ranges, frames, peers};
+use freestone_frontend::functions::windows::frame::{Ranges, frames, peers};
 use freestone_frontend::plan::WindowKind;
-use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
 use super::super::operator::{Batches, Key, Operator, Run};
+use super::super::outside::windows::Spec;
 use crate::error::{Error, Result};
 use crate::values::buffers::{Counted, concatenated};
 use crate::values::with_kind;
-
-/// For RANGE with distances: the places of the order's values and of the ends'.
-#[derive(Debug)]
-pub(in super::super) struct Distances {
-    pub(in super::super) keys: usize,
-    pub(in super::super) start: Option<usize>,
-    pub(in super::super) end: Option<usize>,
-    pub(in super::super) direction: Direction,
-    pub(in super::super) ty: Type,
-}
-
-/// A call, with the places of what it reads.
-#[derive(Debug)]
-pub(in super::super) struct Spec {
-    pub(in super::super) kind: WindowKind,
-    pub(in super::super) types: Vec<Type>,
-    pub(in super::super) arguments: Vec<usize>,
-    pub(in super::super) filter: Option<usize>,
-    pub(in super::super) frame: Frame,
-    pub(in super::super) distances: Option<Distances>,
-    pub(in super::super) ignore_nulls: bool,
-    pub(in super::super) returns: Type,
-}
 
 /// See the module.
 #[derive(Clone, Debug)]
