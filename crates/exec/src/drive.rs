@@ -71,11 +71,6 @@ impl Context<'_> {
     ) -> Result<Vec<S>> {
         let steps = &pipeline.steps;
         let is_full = || (target.is_full)() || pipeline.is_full(0);
-        // The operator that feeds the rows may need the pool.
-        let workers = match pipeline.source {
-            Source::Feed(..) => Workers::Waiting,
-            _ => workers,
-        };
         self.phase(sinks, workers, |sink, goes_on| {
             let mut worker = pipeline.source.worker(pipeline.selects);
             while !is_full()

@@ -12,10 +12,10 @@
 //! drive ─ step, source              threads send rows through the steps of a pipeline
 //! scan, ranges                      tables, and ranges of their keys
 //! merge, fold, join, window ─ sort  operators that collect rows
-//! context ─ shared                  the run that they are part of
+//! outside ─ context ─ shared        the run that they are part of
 //! plan                              descriptions of operators
 //! threads, limit, aggregate
-//! partition ─ memory ─ spill        memory, and pages of rows that find no room in it
+//! kept ─ partition ─ memory ─ spill memory, and pages of rows that find no room in it
 //! keys, interner
 //! expression ─ vector ─ kernels     values, and what is computed of them
 //! ```
@@ -28,6 +28,7 @@ pub mod expression;
 mod fold;
 mod interner;
 mod join;
+mod kept;
 mod kernels;
 mod keys;
 mod limit;
@@ -53,14 +54,14 @@ mod window;
 pub use aggregate::{Aggregate, Function, Grouping, Lead};
 pub use context::Run;
 pub use error::{Error, Result};
+pub use kept::{Gathered, Gathering};
 pub use kernels::Comparison;
 pub use limit::Limit;
 pub use memory::{Memory, Reservation, Space};
-pub use outside::{Again, Gathered, Gathering, Inside};
 pub use pipeline::run;
 pub use plan::{
-    Batches, Exclude, Feed, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Join, JoinKind,
-    Node, Operator, Out, Outside, Plan, Ranges, Rows, Shift, SortKey, Sorting, Table, WindowCall,
-    WindowFunction, Windowing, Working,
+    Again, Batches, Exclude, Folded, Folder, Folding, Frame, FrameBound, FrameUnit, Inside, Join,
+    JoinKind, Node, Operator, Out, Outside, Plan, Ranges, Rows, Shift, SortKey, Sorting, Table,
+    WindowCall, WindowFunction, Windowing, Working,
 };
 pub use threads::{begin, give_way, statement_begins};

@@ -3,12 +3,12 @@
 use crate::aggregate::Grouping;
 use crate::context::Context;
 use crate::fold::{Folds, Ready};
+use crate::kept::Kept;
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
-use crate::plan::{Batches, Feed, Metrics, Plan};
+use crate::plan::{Batches, Metrics, Plan};
 use crate::ranges::PlanRanges;
 use crate::scan::Filter;
-use crate::shared::Kept;
 use crate::sort::{Sorted, Ticket};
 use crate::vector::{Batch, Selected, Vector};
 use crate::window::{Own, Windows};
@@ -23,10 +23,8 @@ use std::time::Instant;
 pub(crate) enum Source<'a> {
     /// Those of a table.
     Scan(Arc<Scan>, &'a Metrics),
-    /// The rows of an operator outside of the plan.
-    Feed(&'a dyn Feed, &'a Metrics),
-    /// Rows that others have, and whether several threads read them.
-    Rows(Mutex<Batches<'a>>, bool, &'a Metrics),
+    /// Rows that others have, in parts.
+    Rows(Mutex<std::vec::IntoIter<Batches<'a>>>, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {
         batches: Mutex<std::vec::IntoIter<Batch>>,
@@ -55,8 +53,11 @@ pub(crate) enum Source<'a> {
 /// What one thread takes rows from.
 pub(crate) enum Worker<'s, 'a> {
     Scan(Box<ScanWorker>, &'a Metrics),
-    Feed(&'a dyn Feed, &'a Metrics),
-    Rows(&'s Mutex<Batches<'a>>, &'a Metrics),
+    Rows {
+        parts: &'s Mutex<std::vec::IntoIter<Batches<'a>>>,
+        part: Option<Batches<'a>>,
+        metrics: &'a Metrics,
+    },
     Batches(&'s Mutex<std::vec::IntoIter<Batch>>),
     Kept(&'s Kept, &'s AtomicUsize, &'a Metrics),
     Groups {
@@ -95,9 +96,8 @@ impl<'a> Source<'a> {
             Source::Folds(folds) => folds.threads(most),
             Source::Sorted(rows) => rows.threads(most),
             Source::Windows(windows) => windows.threads(most),
-            Source::Plans { .. } | Source::Feed(..) => most,
-            Source::Rows(_, true, _) => most,
-            Source::Rows(_, false, _) => 1,
+            Source::Plans { .. } => most,
+            Source::Rows(parts, _) => parts.lock().len().min(most),
             Source::Ranges(ranges) => ranges.count().min(most),
         }
     }
@@ -111,8 +111,11 @@ impl<'a> Source<'a> {
                 let worker = if selects { worker.selecting() } else { worker };
                 Worker::Scan(Box::new(worker), metrics)
             }
-            Source::Feed(feed, metrics) => Worker::Feed(*feed, metrics),
-            Source::Rows(rows, _, metrics) => Worker::Rows(rows, metrics),
+            Source::Rows(parts, metrics) => Worker::Rows {
+                parts,
+                part: None,
+                metrics,
+            },
             Source::Batches { batches, .. } => Worker::Batches(batches),
             Source::Kept(kept, next, metrics) => Worker::Kept(kept, next, metrics),
             Source::Groups(parts, grouping, metrics) => Worker::Groups {
@@ -132,21 +135,22 @@ impl<'a> Source<'a> {
 impl Worker<'_, '_> {
     pub fn next(&mut self, context: &Context<'_>) -> Result<Option<Selected>> {
         match self {
-            Worker::Feed(feed, metrics) => {
-                let batch = feed.next()?;
-                let rows = batch.as_ref().map_or(0, |batch| batch.rows);
-                metrics.add(rows, Instant::now());
-                Ok(batch.map(Selected::from))
-            }
-            Worker::Rows(rows, metrics) => {
+            Worker::Rows {
+                parts,
+                part,
+                metrics,
+            } => loop {
                 let start = Instant::now();
-                let Some(batch) = rows.lock().next() else {
+                if let Some(batch) = part.as_mut().and_then(Iterator::next) {
+                    let batch = batch?;
+                    metrics.add(batch.rows, start);
+                    return Ok(Some(batch.into()));
+                }
+                *part = parts.lock().next();
+                if part.is_none() {
                     return Ok(None);
-                };
-                let batch = batch?;
-                metrics.add(batch.rows, start);
-                Ok(Some(batch.into()))
-            }
+                }
+            },
             Worker::Batches(batches) => Ok(batches.lock().next().map(Selected::from)),
             Worker::Kept(kept, next, metrics) => {
                 let number = next.fetch_add(1, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use crate::expression::Expression;
 use crate::join::Probe;
 use crate::limit::Limiter;
-use crate::outside::Inside;
+use crate::outside::Within;
 use crate::plan::{Metrics, Working};
 use crate::vector::{Batch, Selected, positions};
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ pub(crate) enum Step<'a> {
 /// An operator that others define, at work.
 pub(crate) struct Stage<'a> {
     pub working: Box<dyn Working + 'a>,
-    pub inside: Inside<'a>,
+    pub inside: Within<'a>,
     /// Whether several threads may give it rows.
     pub is_parallel: bool,
 }

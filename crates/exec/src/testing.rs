@@ -148,7 +148,6 @@ pub(crate) fn batches(plan: &Plan, how: How) -> Result<Vec<Batch>> {
         stop: &stop,
         watch: &|_| {},
         space: Space::new(memory.clone()),
-        feeds: Vec::new(),
         moment: None,
     };
     let all = Mutex::new(Vec::new());

@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use crate::advisory_locks::AdvisoryLocks;
 use crate::error::Result;
 use crate::memory::Broker;
-use crate::planner::template;
 use crate::plans::KnownPlans;
 use crate::rights::Login;
 use crate::statement::KnownTexts;
+use crate::template::template;
 use crate::temporary::remove_left;
 use crate::workload::{Keeper, Record};
 

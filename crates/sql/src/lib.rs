@@ -27,7 +27,6 @@
 
 mod advisor;
 mod advisory_locks;
-mod barrier;
 mod catalogs;
 mod database;
 mod deparse;
@@ -53,7 +52,6 @@ mod outline;
 mod parameter;
 mod partition;
 mod permissions;
-mod planner;
 mod plans;
 mod progress;
 mod relations;
@@ -66,7 +64,9 @@ mod scan;
 mod sequences;
 mod session;
 mod settings;
+mod source;
 mod statement;
+mod template;
 mod temporary;
 #[cfg(test)]
 mod testing;

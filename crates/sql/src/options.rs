@@ -14,7 +14,7 @@ datafusion::common::extensions_options! {
         /// Whether queries are recorded for ADVISE: on or off.
         pub(crate) workload: String, default = "on".to_owned()
         /// Whose operators run queries: freestone or datafusion.
-        pub(crate) engine: String, default = "freestone".to_owned()
+        pub(crate) engine: String, default = "auto".to_owned()
         /// Memory that queries and the cache may take; the limit of the database counts.
         pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
     }

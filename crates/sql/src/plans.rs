@@ -13,20 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_exec::Plan;
 use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
 
-use crate::barrier::under;
-use crate::engine::PipelineNode;
-use crate::lower::{bulk_node, is_lasting_operator};
-use crate::scan::StoredTable;
 use crate::values::Styles;
 use crate::workload::Foreseen;
 
@@ -225,50 +218,10 @@ fn hash(settings: PlannedFor, ast: &Ast) -> u64 {
 
 /// The tables of a plan that gives the same rows whenever it runs on the same rows of them;
 /// `None` for any other.
-pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
-    let (mut lasting, mut tables) = (true, Vec::new());
-    let walked = plan.apply_with_subqueries(|node| {
-        lasting &= match node {
-            LogicalPlan::TableScan(scan) => {
-                let provider = source_as_provider(&scan.source)?;
-                let stored = provider.downcast_ref::<StoredTable>();
-                tables.extend(stored.map(|stored| PlannedTable::of(stored.parts().0)));
-                stored.is_some()
-            }
-            LogicalPlan::Extension(_) => match PipelineNode::of(node) {
-                Some(ours) => {
-                    let read = ours.plan().tables().into_iter();
-                    tables.extend(read.map(|read| PlannedTable::of(&read.table)));
-                    true
-                }
-                None => {
-                    let read = bulk_node(node).into_iter().flat_map(|plan| plan.tables());
-                    tables.extend(read.map(|read| PlannedTable::of(&read.table)));
-                    under(node).is_some() || is_lasting_operator(node)
-                }
-            },
-            _ => true,
-        };
-        node.apply_expressions(|expr| {
-            lasting &= !depends_on_time(expr)?;
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(match lasting {
-            true => TreeNodeRecursion::Continue,
-            false => TreeNodeRecursion::Stop,
-        })
-    });
-    (lasting && walked.is_ok()).then_some(tables)
-}
-
-fn depends_on_time(expr: &Expr) -> DfResult<bool> {
-    expr.exists(|expr| {
-        Ok(match expr {
-            Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Immutable,
-            Expr::Placeholder(_) => true,
-            _ => false,
-        })
-    })
+pub(crate) fn lasting(plan: &Plan) -> Option<Vec<PlannedTable>> {
+    let tables = plan.tables().into_iter();
+    let lasts = plan.is_lasting();
+    lasts.then(|| tables.map(|read| PlannedTable::of(&read.table)).collect())
 }
 
 #[cfg(test)]

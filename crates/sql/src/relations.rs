@@ -14,7 +14,6 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use datafusion::catalog::TableProvider;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::{Catalog, Object, Privileges, ReadRelation, Snapshot, TableId, ViewQuery};
 use parking_lot::Mutex;
@@ -26,6 +25,7 @@ use crate::names::{DEFAULT_SCHEMA, Name, temporary_schema};
 use crate::rights::{Identity, Rights};
 use crate::scan::StoredTable;
 use crate::settings::ClientSettings;
+use crate::source::Source;
 
 pub(crate) use calls::{Gives, expressions_of};
 pub(crate) use described::Described;
@@ -55,7 +55,7 @@ pub(crate) struct Relations<'a> {
     pub(crate) state: &'a SessionState,
     pub(crate) snapshot: Snapshot,
     /// Tables of `FROM 'file'`, by the text between the quotes.
-    pub(crate) files: HashMap<String, Arc<dyn TableProvider>>,
+    pub(crate) files: HashMap<String, Arc<Source>>,
     /// Rows that statements in WITH have returned.
     pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
@@ -256,12 +256,12 @@ impl<'a> Relations<'a> {
     }
 
     /// The table of that name, one that is stored or one that was lent.
-    pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
+    pub(crate) fn source(&self, name: &Name) -> Result<Arc<Source>> {
         let rights = self.rights();
         rights.use_schema(&self.snapshot, &name.schema)?;
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             let view = self.snapshot.read_view(table.id);
-            let mut stored = StoredTable::new(table, &name.schema, view);
+            let mut stored = StoredTable::new(table, view);
             let changed = self.has_row_ids(name);
             if changed || self.locked.contains(&table.id) {
                 stored = stored.with_row_ids();
@@ -269,7 +269,7 @@ impl<'a> Relations<'a> {
             if !self.is_changed(name) {
                 rights.any_column(name, table, Privileges::SELECT)?;
             }
-            return Ok(Arc::new(stored));
+            return Ok(Arc::new(Source::Stored(stored)));
         }
         if name.schema == DEFAULT_SCHEMA
             && let Some(lent) = self.state.config().get_extension::<Lent>()

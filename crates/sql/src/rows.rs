@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
-};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::catalog::TableProvider;
-use datafusion::datasource::MemTable;
+use arrow::array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use crate::error::Result;
 
@@ -48,15 +44,4 @@ pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
         return Ok(RecordBatch::new_empty(schema));
     }
     Ok(RecordBatch::try_new(schema, arrays)?)
-}
-
-/// A batch as a table that queries can scan.
-///
-/// # Errors
-/// None that a well-formed batch can cause.
-pub(crate) fn table(batch: RecordBatch) -> Result<Arc<dyn TableProvider>> {
-    Ok(Arc::new(MemTable::try_new(
-        batch.schema(),
-        vec![vec![batch]],
-    )?))
 }

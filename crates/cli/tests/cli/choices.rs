@@ -50,7 +50,7 @@ fn ways(db: &str, table: &str, columns: &[Known]) -> Vec<String> {
     };
     let script: String = columns.iter().map(ask).collect();
     let out = run(&[db, "-c", &script]).ok();
-    let plans = out.lines().filter(|line| line.contains("FreestoneScan"));
+    let plans = out.lines().filter(|line| line.contains("scan "));
     plans
         .map(|plan| {
             let count = |name: &str| -> u64 {

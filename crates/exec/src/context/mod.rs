@@ -6,9 +6,10 @@ mod counters;
 pub(crate) use bounds::{Bounds, Most};
 pub(crate) use counters::Counters;
 
+use crate::kept::Kept;
 use crate::memory::Space;
-use crate::plan::{Feed, Metrics};
-use crate::shared::{Kept, SharedPlans};
+use crate::plan::Metrics;
+use crate::shared::SharedPlans;
 use freestone_storage::{Scan, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,8 +27,6 @@ pub struct Run<'a> {
     pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
     /// The memory it may use.
     pub space: Space,
-    /// The rows of operators outside of the plan, by their places.
-    pub feeds: Vec<Arc<dyn Feed>>,
     /// The snapshot that scans read, if it is not the one that the plan was made for.
     pub moment: Option<Snapshot>,
 }
@@ -41,8 +40,6 @@ pub(crate) struct Context<'r> {
     /// Whether the reader of this part of the run needs no more of its rows.
     pub is_unwanted: &'r (dyn Fn() -> bool + Sync),
     pub space: &'r Space,
-    /// See [`Run::feeds`].
-    pub feeds: &'r [Arc<dyn Feed>],
     /// See [`Run::moment`].
     pub moment: Option<&'r Snapshot>,
     pub counters: &'r Counters<'r>,
@@ -74,7 +71,6 @@ impl<'r> Context<'r> {
             stop: run.stop,
             is_unwanted: &|| false,
             space: &run.space,
-            feeds: &run.feeds,
             moment: run.moment.as_ref(),
             counters,
             shared,

@@ -9,7 +9,7 @@ use crate::context::{Context, Counters, Run};
 use crate::drive::Pipeline;
 use crate::limit::Limiter;
 use crate::merge::{Gatherer, Merged};
-use crate::outside::Inside;
+use crate::outside::Within;
 use crate::plan::{Metrics, Node, Plan, Windowing};
 use crate::ranges::PlanRanges;
 use crate::scan::{Filter, Test, by_keys, through};
@@ -48,11 +48,6 @@ impl Context<'_> {
             Node::Table(table) => {
                 let scan = self.scan(table, &plan.metrics, filters)?;
                 Ok(Pipeline::of(Source::Scan(scan, &plan.metrics)))
-            }
-            Node::Feed(place) => {
-                let feed = self.feeds.get(*place);
-                let feed = feed.ok_or_else(|| Error::internal("a feed that is not there"))?;
-                Ok(Pipeline::of(Source::Feed(feed.as_ref(), &plan.metrics)))
             }
             Node::Filter(input, condition) => {
                 let mut pipeline = self.open(input, filters)?;
@@ -148,18 +143,14 @@ impl Context<'_> {
             }
             Node::Shared(input) => self.shared(input, &plan.metrics),
             Node::Rows(rows) => {
-                let batches = rows.open(&Inside(*self))?;
-                Ok(Pipeline::of(Source::Rows(
-                    Mutex::new(batches),
-                    rows.is_parallel(),
-                    &plan.metrics,
-                )))
+                let parts = Mutex::new(rows.open(&Within(*self))?.into_iter());
+                Ok(Pipeline::of(Source::Rows(parts, &plan.metrics)))
             }
             Node::Outside(outside) => {
                 let beside = outside.beside.iter();
                 let beside = beside.map(|plan| self.gathered(plan));
                 let beside = beside.collect::<Result<Vec<_>>>()?;
-                let inside = Inside(*self);
+                let inside = Within(*self);
                 let stage = Stage {
                     working: outside.operator.begin(beside, &inside)?,
                     inside,

@@ -3,8 +3,8 @@
 use crate::Result;
 use crate::context::Context;
 use crate::drive::Pipeline;
+use crate::kept::{Collected, Kept};
 use crate::plan::{Metrics, Plan};
-use crate::shared::{Collected, Kept};
 use crate::source::Source;
 use crate::threads::Workers;
 use std::sync::atomic::AtomicUsize;

@@ -288,7 +288,6 @@ fn errors_of_who_reads_end_a_sorted_run() {
         stop: &AtomicBool::new(false),
         watch: &|_| {},
         space: crate::testing::space(),
-        feeds: Vec::new(),
         moment: None,
     };
     let outcome = run(

@@ -9,19 +9,18 @@ mod window;
 
 pub use fold::{Folded, Folder, Folding};
 pub use join::{Join, JoinKind};
-pub use outside::{Batches, Operator, Out, Outside, Rows, Working};
+pub use outside::{Again, Batches, Inside, Operator, Out, Outside, Rows, Working};
 pub use ranges::Ranges;
 pub use sort::{SortKey, Sorting};
 pub use window::{
     Exclude, Frame, FrameBound, FrameUnit, Shift, WindowCall, WindowFunction, Windowing,
 };
 
-use crate::Result;
 use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::limit::Limit;
 use crate::spill::Page;
-use crate::vector::Batch;
+
 use arrow_schema::DataType;
 use freestone_storage::{Predicate, ReadView, ScanMetrics, Top};
 use parking_lot::Mutex;
@@ -48,9 +47,6 @@ pub struct Plan {
 pub enum Node {
     /// Rows of a table.
     Table(Table),
-    /// Rows of an operator outside of the plan: the place of its feed among those of a run, which
-    /// are read once.
-    Feed(usize),
     /// Rows for which a condition is TRUE.
     Filter(Box<Plan>, Expression),
     /// Values computed of each row.
@@ -81,15 +77,6 @@ pub enum Node {
     Outside(Box<Outside>),
     /// The rows of a round, by the number that the operator gives it which runs the plan.
     Round(usize),
-}
-
-/// An operator outside of a plan, whose rows the plan reads.
-pub trait Feed: std::fmt::Debug + Send + Sync {
-    /// The next of them; waits until there are some. Several threads ask.
-    ///
-    /// # Errors
-    /// An error of the operator.
-    fn next(&self) -> Result<Option<Batch>>;
 }
 
 /// A table to be scanned.
@@ -159,7 +146,7 @@ impl Plan {
     /// The plans it reads.
     pub fn inputs(&self) -> Vec<&Plan> {
         match &self.node {
-            Node::Table(_) | Node::Feed(_) | Node::Rows(_) | Node::Round(_) => Vec::new(),
+            Node::Table(_) | Node::Rows(_) | Node::Round(_) => Vec::new(),
             Node::Filter(input, _)
             | Node::Project(input, _)
             | Node::Aggregate(input, _)
@@ -183,6 +170,7 @@ impl Plan {
     pub fn tables(&self) -> Vec<&Table> {
         match &self.node {
             Node::Table(table) => vec![table],
+            Node::Rows(rows) => rows.table().into_iter().collect(),
             _ => self.inputs().into_iter().flat_map(Plan::tables).collect(),
         }
     }
@@ -210,7 +198,6 @@ impl Plan {
                 input.is_ordered()
             }
             Node::Table(_)
-            | Node::Feed(_)
             | Node::Aggregate(..)
             | Node::Fold(..)
             | Node::Window(..)

@@ -11,10 +11,13 @@
 //!             Round 0
 //! ```
 
-use super::Plan;
-use crate::Result;
-use crate::outside::{Gathered, Inside};
+use super::{Plan, Table};
+use crate::kept::{Gathered, Gathering};
+use crate::memory::{Reservation, Space};
 use crate::vector::Batch;
+use crate::{Error, Result};
+use freestone_storage::Snapshot;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,7 +65,7 @@ pub trait Operator: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Errors of the operator.
-    fn begin(&self, beside: Vec<Gathered>, run: &Inside<'_>) -> Result<Box<dyn Working + '_>>;
+    fn begin(&self, beside: Vec<Gathered>, run: &dyn Inside) -> Result<Box<dyn Working + '_>>;
 }
 
 /// An operator at work.
@@ -71,13 +74,13 @@ pub trait Working: Send + Sync {
     ///
     /// # Errors
     /// Errors of the operator, and of the taker of its rows.
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> Result<()>;
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> Result<()>;
 
     /// Comes after the last rows of the input.
     ///
     /// # Errors
     /// As [`Working::push`].
-    fn finish(&self, _run: &Inside<'_>, _out: Out<'_>) -> Result<()> {
+    fn finish(&self, _run: &dyn Inside, _out: Out<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -100,20 +103,70 @@ pub trait Rows: fmt::Debug + Send + Sync {
         String::new()
     }
 
-    /// Whether there may be many, which several threads share. A result that is no more than the
-    /// rows keeps their order.
-    fn is_parallel(&self) -> bool {
-        false
-    }
-
     /// Whether they are the same in each run.
     fn is_lasting(&self) -> bool {
         true
     }
 
-    /// The rows of a run.
+    /// The table that they tell of as it was when the plan was made, if they do.
+    fn table(&self) -> Option<&Table> {
+        None
+    }
+
+    /// The rows of a run, in parts that several threads may read at the same time. A result
+    /// that is no more than the rows has them in order, part by part.
     ///
     /// # Errors
     /// Errors of beginning to read them.
-    fn open<'b>(&'b self, run: &Inside<'b>) -> Result<Batches<'b>>;
+    fn open<'b>(&'b self, run: &dyn Inside) -> Result<Vec<Batches<'b>>>;
+}
+
+/// A run, for an operator that others define.
+pub trait Inside: Sync {
+    /// Rows that a batch should have at most.
+    fn batch_rows(&self) -> usize;
+
+    /// The memory that the run may use.
+    fn space(&self) -> &Space;
+
+    /// The snapshot that is read, if it is not the one that the plan was made for.
+    fn moment(&self) -> Option<&Snapshot>;
+
+    /// Whether the run goes on.
+    ///
+    /// # Errors
+    /// `Cancelled` if it does not.
+    fn goes_on(&self) -> Result<()>;
+
+    /// The rows of a plan, in its order if it has one.
+    ///
+    /// # Errors
+    /// Errors of its operators.
+    fn again(&self, again: &Again<'_>) -> Result<Gathered>;
+
+    /// Memory to be counted.
+    fn reservation(&self) -> Reservation {
+        self.space().reservation()
+    }
+
+    /// The error of an operator that cannot do with less than so many bytes.
+    fn refused(&self, operator: &'static str, bytes: usize) -> Error {
+        self.space().refused(operator, bytes)
+    }
+
+    /// Rows to be gathered.
+    fn gathering(&self) -> Gathering {
+        Gathering::new(self.space())
+    }
+}
+
+/// A plan that an operator runs, maybe many times.
+pub struct Again<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// Addresses of shared plans whose rows are those of the run around it. All others in the
+    /// plan are computed anew.
+    pub outer: &'p HashSet<usize>,
+    /// The number of a [round](crate::Node::Round), and its rows.
+    pub round: Option<(usize, &'p Gathered)>,
 }

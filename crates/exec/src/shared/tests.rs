@@ -139,7 +139,6 @@ fn runs_share_nothing_with_each_other() {
         stop: &AtomicBool::new(true),
         watch: &|_| {},
         space: crate::testing::space(),
-        feeds: Vec::new(),
         moment: None,
     };
     let stopped = run(&first, &run_of, &|_| Ok(()));

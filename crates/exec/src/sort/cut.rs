@@ -10,7 +10,7 @@ use crate::vector::{Batch, Values, Vector, positions};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
-use freestone_storage::ValueTest;
+use freestone_storage::{CompareOp, Predicate, Value, ValueTest};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,10 @@ impl Cut {
 }
 
 impl ValueTest for Cut {
+    fn within(&self, column: usize) -> Option<Predicate> {
+        self.condition(column)
+    }
+
     fn is_worthwhile(&self) -> bool {
         self.worthwhile.load(Ordering::Relaxed)
     }
@@ -116,6 +120,37 @@ impl ValueTest for Cut {
         if positions.len() * 10 > count * 8 {
             self.worthwhile.store(false, Ordering::Relaxed);
         }
+    }
+}
+
+impl Cut {
+    /// What the first column must be, as storage tests it.
+    fn condition(&self, column: usize) -> Option<Predicate> {
+        let last = self.last.lock().clone()?;
+        let First::Within(Expression::Compare(comparison, _, constant)) = &last.first else {
+            return None;
+        };
+        let Expression::Constant(constant) = &**constant else {
+            return None;
+        };
+        let value = match constant {
+            Constant::Int(value) => Value::Int((*value).into()),
+            Constant::Float(value) => Value::Float(*value),
+            Constant::Bool(value) => Value::Bool(*value),
+            Constant::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+        };
+        let op = match comparison {
+            Comparison::Less => CompareOp::Lt,
+            Comparison::LessOrEqual => CompareOp::LtEq,
+            Comparison::Greater => CompareOp::Gt,
+            Comparison::GreaterOrEqual => CompareOp::GtEq,
+            Comparison::Equal | Comparison::NotEqual => return None,
+        };
+        let before = Predicate::Compare { column, op, value };
+        Some(match self.nulls_first {
+            true => Predicate::Or(vec![before, Predicate::IsNull(column)]),
+            false => before,
+        })
     }
 }
 

@@ -139,7 +139,7 @@ async fn planned(
     for query in queries {
         let run = Run::over(session, snapshot.clone());
         let ast = crate::statement::parse_one(query)?;
-        let plan = run.physical(&run.logical(&ast).await?).await?;
+        let plan = run.physical(&run.logical(&ast).await?)?;
         for used in uses(&plan) {
             let place = found
                 .iter()

@@ -85,7 +85,7 @@ pub(crate) fn aggregated(
         return None;
     }
     let filter = match filter {
-        Some(filter) => Some(scope.expr(filter)?),
+        Some(filter) => Some(scope.program(filter)?),
         None => None,
     };
     let input = scope.kind_of(argument)?;
@@ -103,7 +103,7 @@ pub(crate) fn aggregated(
     };
     let argument = match (function, argument) {
         (Function::Count, Expr::Literal(value, _)) if !value.is_null() => None,
-        (_, argument) => Some(scope.expr(argument)?),
+        (_, argument) => Some(scope.program(argument)?),
     };
     Some(freestone_exec::Aggregate {
         function,

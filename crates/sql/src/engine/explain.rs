@@ -9,23 +9,15 @@ use freestone_exec::{Node, Plan};
 use crate::progress::ScanCounts;
 use crate::scan::describe;
 
-/// Begins each line of ours below the first.
-pub(crate) const INDENT: char = '\t';
-
-/// A plan as text, to stand behind the name of the node that it is.
+/// A plan as text, one operator a line; those below an operator stand further right.
 pub(crate) fn explained(plan: &Plan) -> String {
     struct Shown<'a>(&'a Plan);
     impl fmt::Display for Shown<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write(self.0, f)
+            level(self.0, 0, &mut Vec::new(), f)
         }
     }
     Shown(plan).to_string()
-}
-
-/// Writes a plan, one operator a line, after the line that is begun.
-pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    level(plan, 1, &mut Vec::new(), f)
 }
 
 /// A shared plan is shown at the first of its places.
@@ -36,8 +28,9 @@ fn level(
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     let mut shown = false;
-    // EXPLAIN puts the indent of the line before in the place of the mark.
-    write!(f, "\n{INDENT}{:width$}", "", width = 2 * depth)?;
+    if depth > 0 {
+        write!(f, "\n{:width$}", "", width = 2 * depth)?;
+    }
     match &plan.node {
         Node::Table(table) => {
             let schema = &table.table.schema;
@@ -79,7 +72,6 @@ fn level(
                 f,
             )?;
         }
-        Node::Feed(place) => write!(f, "rows of operator {}", place + 1)?,
         Node::Window(_, windowing) => {
             let (calls, keys) = (windowing.calls.len(), windowing.sorting.keys.len());
             write!(f, "window {calls} by {keys} keys")?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use datafusion::common::{Column, DFSchema, ExprSchema, ScalarValue, TableReference};
+use datafusion::common::{Column, DFSchema, ExprSchema, ScalarValue};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList};
@@ -19,24 +19,15 @@ use freestone_exec::Comparison;
 use freestone_exec::expression::{Arithmetic, Call, Constant, Expression, Foreign};
 use freestone_exec::vector::Kind;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 
 /// Where columns are found.
 #[derive(Debug)]
 pub(crate) struct Scope<'a> {
-    pub(crate) columns: Columns<'a>,
+    pub(crate) columns: &'a Found,
     /// Requests to end the statement: an expression may take long for a few rows.
     pub(crate) requests: &'a Arc<Requests>,
-}
-
-/// The columns that expressions may name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Columns<'a> {
-    /// The columns of a schema, and the place of each.
-    Schema(&'a DFSchema, &'a [usize]),
-    /// The columns of a plan of ours.
-    Found(&'a Found),
 }
 
 /// Columns of a plan of ours: the place and the type of each, by the name that it has in all of
@@ -45,12 +36,9 @@ pub(crate) type Found = HashMap<String, (usize, FieldRef)>;
 
 impl ExprSchema for Scope<'_> {
     fn field_from_column(&self, column: &Column) -> DfResult<&FieldRef> {
-        match self.columns {
-            Columns::Schema(schema, _) => schema.field_from_column(column),
-            Columns::Found(found) => match found.get(&column.name) {
-                Some((_, field)) => Ok(field),
-                None => Err(Error::internal(format!("no column {}", column.name)).into()),
-            },
+        match self.columns.get(&column.name) {
+            Some((_, field)) => Ok(field),
+            None => Err(Error::internal(format!("no column {}", column.name)).into()),
         }
     }
 }
@@ -86,46 +74,42 @@ impl Scope<'_> {
         expr.get_type(self).ok()
     }
 
-    /// The expression as a program; `None` if nobody here can evaluate it.
-    pub(crate) fn expr(&self, expr: &Expr) -> Option<Expression> {
+    /// The type of an expression.
+    ///
+    /// # Errors
+    /// `XX000` for one that has none.
+    pub(crate) fn typed(&self, expr: &Expr) -> Result<DataType> {
+        Ok(expr.get_type(self)?)
+    }
+
+    /// The expression as a program.
+    ///
+    /// # Errors
+    /// `XX000` for one that nothing here can evaluate.
+    pub(crate) fn expr(&self, expr: &Expr) -> Result<Expression> {
+        let found = self.program(expr);
+        found.ok_or_else(|| Error::internal(format!("an expression without a program: {expr}")))
+    }
+
+    /// The same; `None` for one that nothing here can evaluate.
+    pub(crate) fn program(&self, expr: &Expr) -> Option<Expression> {
         self.own(expr).or_else(|| self.foreign(expr))
     }
 
-    pub(crate) fn column(&self, column: &Column) -> Option<usize> {
-        match self.columns {
-            Columns::Schema(schema, places) => {
-                let index = schema.maybe_index_of_column(column)?;
-                places.get(index).copied()
-            }
-            Columns::Found(found) => found.get(&column.name).map(|(place, _)| *place),
-        }
-    }
-
-    /// The field of a column, and the name of its table.
-    fn field(&self, column: &Column) -> Option<(Option<TableReference>, FieldRef)> {
-        match self.columns {
-            Columns::Schema(schema, _) => {
-                let index = schema.maybe_index_of_column(column)?;
-                let (relation, field) = schema.qualified_field(index);
-                Some((relation.cloned(), Arc::clone(field)))
-            }
-            Columns::Found(found) => {
-                let (_, field) = found.get(&column.name)?;
-                Some((None, Arc::clone(field)))
-            }
-        }
+    fn column(&self, column: &Column) -> Option<usize> {
+        self.columns.get(&column.name).map(|(place, _)| *place)
     }
 
     fn own(&self, expr: &Expr) -> Option<Expression> {
         match expr {
-            Expr::Alias(alias) => self.expr(&alias.expr),
+            Expr::Alias(alias) => self.program(&alias.expr),
             Expr::Column(column) => Some(Expression::Column(self.column(column)?)),
             Expr::Literal(value, _) => literal(value),
             Expr::BinaryExpr(binary) => self.binary(binary),
-            Expr::Not(value) => Some(Expression::Not(Box::new(self.expr(value)?))),
-            Expr::IsNull(value) => Some(Expression::IsNull(Box::new(self.expr(value)?))),
+            Expr::Not(value) => Some(Expression::Not(Box::new(self.program(value)?))),
+            Expr::IsNull(value) => Some(Expression::IsNull(Box::new(self.program(value)?))),
             Expr::IsNotNull(value) => {
-                let null = Expression::IsNull(Box::new(self.expr(value)?));
+                let null = Expression::IsNull(Box::new(self.program(value)?));
                 Some(Expression::Not(Box::new(null)))
             }
             Expr::Between(between) => self.between(between),
@@ -139,8 +123,14 @@ impl Scope<'_> {
     fn binary(&self, binary: &BinaryExpr) -> Option<Expression> {
         let (left, right) = (&*binary.left, &*binary.right);
         match binary.op {
-            Operator::And => Some(Expression::And(vec![self.expr(left)?, self.expr(right)?])),
-            Operator::Or => Some(Expression::Or(vec![self.expr(left)?, self.expr(right)?])),
+            Operator::And => Some(Expression::And(vec![
+                self.program(left)?,
+                self.program(right)?,
+            ])),
+            Operator::Or => Some(Expression::Or(vec![
+                self.program(left)?,
+                self.program(right)?,
+            ])),
             Operator::Plus => self.arithmetic(Arithmetic::Add, left, right),
             Operator::Minus => self.arithmetic(Arithmetic::Subtract, left, right),
             Operator::Multiply => self.arithmetic(Arithmetic::Multiply, left, right),
@@ -155,13 +145,13 @@ impl Scope<'_> {
             (DataType::Utf8 | DataType::Utf8View, DataType::Utf8 | DataType::Utf8View) => true,
             (a, b) => a == b && Kind::of(a) != Kind::Other,
         };
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (left, right) = (self.program(left)?, self.program(right)?);
         same.then(|| Expression::Compare(comparison, Box::new(left), Box::new(right)))
     }
 
     fn arithmetic(&self, operation: Arithmetic, left: &Expr, right: &Expr) -> Option<Expression> {
         let (a, b) = (self.kind_of(left)?, self.kind_of(right)?);
-        let (mut x, mut y) = (self.expr(left)?, self.expr(right)?);
+        let (mut x, mut y) = (self.program(left)?, self.program(right)?);
         match (a, b) {
             (DataType::Float64, DataType::Float64) => {}
             (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) if s >= 0 && t >= 0 => {
@@ -208,9 +198,10 @@ impl Scope<'_> {
             return None;
         }
         let branches = case.when_then_expr.iter();
-        let branches = branches.map(|(when, then)| Some((self.expr(when)?, self.expr(then)?)));
+        let branches =
+            branches.map(|(when, then)| Some((self.program(when)?, self.program(then)?)));
         let otherwise = match &case.else_expr {
-            Some(value) => Some(Box::new(self.expr(value)?)),
+            Some(value) => Some(Box::new(self.program(value)?)),
             None => None,
         };
         Some(Expression::Case(
@@ -237,7 +228,7 @@ impl Scope<'_> {
             .map(integer)
             .collect::<Option<Vec<i64>>>()?;
         values.sort_unstable();
-        let found = Expression::OneOf(Box::new(self.expr(&list.expr)?), values);
+        let found = Expression::OneOf(Box::new(self.program(&list.expr)?), values);
         Some(match list.negated {
             true => Expression::Not(Box::new(found)),
             false => found,
@@ -248,7 +239,7 @@ impl Scope<'_> {
     fn cast(&self, expr: &Expr, to: &DataType) -> Option<Expression> {
         let from = self.kind_of(expr)?;
         if from == *to {
-            return self.expr(expr);
+            return self.program(expr);
         }
         let digits = |kind: &DataType| match kind {
             DataType::Int16 => Some(5),
@@ -258,16 +249,16 @@ impl Scope<'_> {
         };
         match (&from, to) {
             (DataType::Int16 | DataType::Int32, DataType::Int32 | DataType::Int64) => {
-                (digits(&from)? < digits(to)?).then(|| self.expr(expr))?
+                (digits(&from)? < digits(to)?).then(|| self.program(expr))?
             }
             (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) => {
                 let whole = |precision: &u8, scale: &i8| i16::from(*precision) - i16::from(*scale);
                 (t >= s && whole(q, t) >= whole(p, s)).then_some(())?;
-                scaled(self.expr(expr)?, t - s)
+                scaled(self.program(expr)?, t - s)
             }
             (from, DataType::Decimal128(q, t)) => {
                 (i16::from(*q) - i16::from(*t) >= digits(from)?).then_some(())?;
-                scaled(self.expr(expr)?, *t)
+                scaled(self.program(expr)?, *t)
             }
             _ => None,
         }
@@ -283,10 +274,10 @@ impl Scope<'_> {
         let mut fields = Vec::with_capacity(columns.len());
         let mut arguments = Vec::with_capacity(columns.len());
         for column in columns {
-            let (relation, field) = self.field(column)?;
-            let place = Expression::Column(self.column(column)?);
+            let (place, field) = self.columns.get(&column.name)?;
+            let place = Expression::Column(*place);
             arguments.push((place, field.data_type().clone()));
-            fields.push((relation, field));
+            fields.push((None, Arc::clone(field)));
         }
         let schema = DFSchema::new_with_metadata(fields, Default::default()).ok()?;
         let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());

@@ -12,10 +12,6 @@ use super::converted::Converted;
 use super::expression::Scope;
 use super::order::{Condition, Equality, Relation};
 
-/// A join without keys asks every row of one side for every row of the other; so many
-/// pairs at most.
-pub(crate) const PAIRS: f64 = 1e8;
-
 /// Most relations that are joined in any order.
 pub(crate) const RELATIONS: usize = 60;
 

@@ -1,13 +1,13 @@
-//! Plans of the bulk engine, and their place in DataFusion's plans.
+//! Plans of the bulk engine while they are made, and how they are run.
 //!
 //! `converted` has a plan while it is built, with estimates; `expression` turns expressions into
-//! ours, `aggregate`, `join`, `sort` and `window` build operators; `sampled` says how many rows
+//! programs, `aggregate`, `join`, `sort` and `window` build operators; `sampled` says how many rows
 //! conditions leave, `order` decides in which order tables are joined, and `tree` makes the plan
-//! of that. `early` aggregates below joins. `node` puts a plan into one of DataFusion's as a leaf,
-//! and runs it; `yielding` lets other statements run.
+//! of that. `early` aggregates below joins. `node` has plans that are ready and runs them; `yielding`
+//! lets other statements run.
 //!
 //! The module does not know which plans there are to build: `lower` builds them of bound
-//! statements, and `planner` of parts of DataFusion's plans.
+//! statements.
 
 mod aggregate;
 mod converted;
@@ -17,7 +17,6 @@ mod expression;
 mod join;
 mod node;
 mod order;
-mod pass;
 mod ranges;
 mod sampled;
 mod sort;
@@ -28,12 +27,11 @@ mod yielding;
 pub(crate) use aggregate::{aggregated, grouped, of_cluster};
 pub(crate) use converted::{Converted, filtered, projected, table};
 pub(crate) use early::{Early, added_up, early, partial};
-pub(crate) use explain::{INDENT, explained};
-pub(crate) use expression::{Columns, Found, Scope};
-pub(crate) use join::{Cluster, PAIRS, RELATIONS, joined, key_kind};
-pub(crate) use node::{PipelineNode, error_of, pipelines, planned, stream};
+pub(crate) use explain::explained;
+pub(crate) use expression::{Found, Scope};
+pub(crate) use join::{Cluster, RELATIONS, joined, key_kind};
+pub(crate) use node::{Pipelines, error_of, pipelines, whole};
 pub(crate) use order::ordered;
-pub(crate) use pass::{Pass, over};
 pub(crate) use sort::{cut, united};
 pub(crate) use window::windowed;
-pub(crate) use yielding::{Yield, stream as yielding, watching};
+pub(crate) use yielding::watching;

@@ -1,20 +1,16 @@
-//! The node of ours in DataFusion's plans.
+//! Plans that are ready to run.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::DFSchemaRef;
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions,
@@ -25,15 +21,16 @@ use datafusion::physical_plan::{
 };
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
-use freestone_exec::{Feed, Node, Plan, Run, Space};
+use freestone_exec::{Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
 
-use super::converted::places;
-use super::expression::{Columns, Scope};
-use crate::error::{Error, panicked};
+use super::converted::table;
+use super::expression::{Found, Scope};
+use crate::error::{Error, Result, panicked};
 use crate::interrupt::Requests;
 use crate::memory::Broker;
 use crate::progress::Progress;
+use crate::scan::StoredTable;
 
 /// Batches that wait for whoever reads them.
 const WAITING: usize = 8;
@@ -41,67 +38,91 @@ const WAITING: usize = 8;
 /// A query of tables that have fewer rows is short.
 const FEW: u64 = 20_000;
 
-/// A part of a logical plan that our operators do.
+/// A plan of our operators, and the columns of its result.
 #[derive(Clone, Debug)]
-pub(crate) struct PipelineNode {
+pub(crate) struct Pipelines {
     plan: Arc<Plan>,
-    schema: DFSchemaRef,
+    schema: SchemaRef,
     /// Requests to end the statement.
     requests: Arc<Requests>,
 }
 
-impl PipelineNode {
-    pub(crate) fn new(plan: Plan, schema: DFSchemaRef, requests: Arc<Requests>) -> Self {
+impl Pipelines {
+    /// A plan with as many fields as it has columns.
+    pub(crate) fn new(plan: Plan, fields: Vec<FieldRef>, requests: Arc<Requests>) -> Self {
         Self {
             plan: Arc::new(plan),
-            schema,
+            schema: Arc::new(Schema::new(fields)),
             requests,
         }
     }
 
-    /// The node with values computed of its columns, if our operators can do that.
-    pub(crate) fn projected(&self, exprs: &[Expr], schema: &DFSchemaRef) -> Option<LogicalPlan> {
-        let places = places(self.plan.types.len());
+    /// Values computed of its columns, under some fields.
+    ///
+    /// # Errors
+    /// Errors of making programs of the expressions.
+    pub(crate) fn projected(&self, items: Vec<(Expr, FieldRef)>) -> Result<Self> {
+        let found = self.found();
         let scope = Scope {
-            columns: Columns::Schema(&self.schema, &places),
+            columns: &found,
             requests: &self.requests,
         };
-        let expressions = exprs.iter().map(|expr| scope.expr(expr));
-        let expressions = expressions.collect::<Option<Vec<_>>>()?;
-        let fields = schema.fields().iter();
-        let types: Vec<_> = fields.map(|field| field.data_type().clone()).collect();
-        let plan = Plan::clone(&self.plan);
-        let columns = expressions.iter().enumerate();
-        let mut columns = columns.map(|(at, one)| matches!(one, Expression::Column(c) if *c == at));
-        let plan = match columns.all(|same| same) && types == plan.types {
-            true => plan,
+        let (mut expressions, mut fields) = (Vec::new(), Vec::new());
+        for (expr, field) in items {
+            expressions.push(scope.expr(&expr)?);
+            fields.push(field);
+        }
+        let types: Vec<_> = fields
+            .iter()
+            .map(|field| field.data_type().clone())
+            .collect();
+        let mut columns = expressions.iter().enumerate();
+        let same = columns.all(|(at, one)| matches!(one, Expression::Column(c) if *c == at));
+        let plan = match same && types == self.plan.types {
+            true => Arc::clone(&self.plan),
             false => {
-                let rows = plan.estimate;
-                Plan::new(Node::Project(Box::new(plan), expressions), types, rows)
+                let input = Box::new(Plan::clone(&self.plan));
+                let rows = input.estimate;
+                Arc::new(Plan::new(Node::Project(input, expressions), types, rows))
             }
         };
-        let node = Self::new(plan, Arc::clone(schema), Arc::clone(&self.requests));
-        Some(LogicalPlan::Extension(Extension {
-            node: Arc::new(node),
-        }))
+        Ok(Self {
+            plan,
+            schema: Arc::new(Schema::new(fields)),
+            requests: Arc::clone(&self.requests),
+        })
     }
 
-    /// The node that a plan is, if it is one of ours.
-    pub(crate) fn of(plan: &LogicalPlan) -> Option<&PipelineNode> {
-        match plan {
-            LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref(),
-            _ => None,
+    /// Its columns, by their names.
+    fn found(&self) -> Found {
+        let fields = self.schema.fields().iter().enumerate();
+        let fields = fields.map(|(at, field)| (field.name().clone(), (at, Arc::clone(field))));
+        fields.collect()
+    }
+
+    /// The same columns under other names.
+    pub(crate) fn named(&self, names: &[String]) -> Self {
+        let fields = self.schema.fields().iter().zip(names);
+        let fields = fields.map(|(field, name)| Field::clone(field).with_name(name));
+        Self {
+            schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
+            ..self.clone()
         }
     }
 
+    /// The columns of its result.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
     /// The plan that our operators run.
-    pub(crate) fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// The node of a physical plan that runs it.
+    /// The node that runs it.
     pub(crate) fn exec(&self) -> Arc<dyn ExecutionPlan> {
-        let schema: SchemaRef = Arc::clone(self.schema.inner());
+        let schema = Arc::clone(&self.schema);
         Arc::new(PipelineExec {
             plan: Arc::clone(&self.plan),
             properties: Arc::new(PlanProperties::new(
@@ -115,62 +136,17 @@ impl PipelineNode {
     }
 }
 
-impl PartialEq for PipelineNode {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.plan, &other.plan)
-    }
-}
-
-impl Eq for PipelineNode {}
-
-impl PartialOrd for PipelineNode {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        (self == other).then_some(Ordering::Equal)
-    }
-}
-
-impl Hash for PipelineNode {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.plan).hash(state);
-    }
-}
-
-impl UserDefinedLogicalNodeCore for PipelineNode {
-    fn name(&self) -> &str {
-        "FreestonePipelines"
-    }
-
-    fn inputs(&self) -> Vec<&LogicalPlan> {
-        Vec::new()
-    }
-
-    fn schema(&self) -> &DFSchemaRef {
-        &self.schema
-    }
-
-    fn expressions(&self) -> Vec<Expr> {
-        Vec::new()
-    }
-
-    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FreestonePipelines")
-    }
-
-    fn with_exprs_and_inputs(&self, _: Vec<Expr>, _: Vec<LogicalPlan>) -> DfResult<Self> {
-        Ok(self.clone())
-    }
-}
-
-/// The physical plan of a logical one, by the planner that the session has.
+/// All rows of a table.
 ///
 /// # Errors
-/// Errors of the planner.
-pub(crate) async fn planned(
-    plan: &LogicalPlan,
-    state: &SessionState,
-) -> DfResult<Arc<dyn ExecutionPlan>> {
-    let planner = state.query_planner();
-    planner.create_physical_plan(plan, state).await
+/// `XX001` for statistics that cannot be read.
+pub(crate) fn whole(stored: &StoredTable, requests: Arc<Requests>) -> Result<Pipelines> {
+    let schema = stored.schema();
+    let all = (0..schema.fields().len()).collect();
+    let rows = table(stored, (all, false), None, false);
+    let rows = rows.ok_or_else(|| Error::internal("a table without its columns"))?;
+    let fields = schema.fields().iter().cloned().collect();
+    Ok(Pipelines::new(rows.plan, fields, requests))
 }
 
 /// The plan of our operators in a node of a physical plan, if it is theirs.
@@ -187,12 +163,8 @@ struct PipelineExec {
 }
 
 impl DisplayAs for PipelineExec {
-    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FreestonePipelines")?;
-        if matches!(kind, DisplayFormatType::TreeRender) {
-            return Ok(());
-        }
-        super::explain::write(&self.plan, f)
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::explain::explained(&self.plan))
     }
 }
 
@@ -233,19 +205,18 @@ impl ExecutionPlan for PipelineExec {
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
-        stream(plan, schema, &context, Vec::new())
+        stream(plan, schema, &context)
     }
 }
 
-/// The rows of a plan of ours, which reads some feeds, as a stream.
+/// The rows of a plan as a stream.
 ///
 /// # Errors
 /// If there is no thread for it.
-pub(crate) fn stream(
+fn stream(
     plan: Arc<Plan>,
     schema: SchemaRef,
     context: &TaskContext,
-    feeds: Vec<Arc<dyn Feed>>,
 ) -> DfResult<SendableRecordBatchStream> {
     let of = Arc::clone(&schema);
     let config = context.session_config();
@@ -272,7 +243,6 @@ pub(crate) fn stream(
             stop: &stop,
             watch: &watch,
             space: Space::new(memory),
-            feeds,
             moment: moment.as_deref().cloned(),
         };
         let out = |batch: Batch| {

@@ -248,12 +248,6 @@ impl Prepared {
                 types.entry(number).or_insert_with(|| kind_of(kind, held));
             }
         }
-        for (name, kind) in plan.plan.get_parameter_types().unwrap_or_default() {
-            let number = name.trim_start_matches('$').parse::<usize>();
-            if let (Ok(number @ 1..), Some(kind)) = (number, kind) {
-                types.entry(number - 1).or_insert((kind, None));
-            }
-        }
         let fields = plan.plan.schema().fields().iter().zip(&plan.names);
         let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
         Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))

@@ -24,7 +24,6 @@ use super::{Names, session_of, with_room};
 use crate::error::{Error, Result};
 use crate::lower::Handle;
 use crate::relations::Relations;
-use crate::scan::StoredTable;
 
 /// The digits of a column of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,7 +252,7 @@ fn subqueries(expr: &Expr) -> Vec<&Plan> {
 fn is_declared_in(relation: &Relation, at: usize) -> bool {
     let column = || {
         let handle = relation.handle.downcast_ref::<Handle>()?;
-        let stored = handle.provider.downcast_ref::<StoredTable>()?;
+        let stored = handle.source.stored()?;
         let (name, _) = relation.columns.get(at)?;
         let schema = &stored.parts().0.schema;
         schema.columns.get(schema.index_of(name)?)

@@ -138,7 +138,7 @@ pub(crate) fn lowered_expression(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
-        bulk: None,
+        requests: super::requests_of(relations),
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     lower::lowered_expression(&bound, &places, &around, is_shown)

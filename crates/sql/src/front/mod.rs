@@ -18,7 +18,6 @@ mod views;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
 use freestone_frontend::functions::Session;
@@ -27,13 +26,13 @@ use freestone_frontend::stack;
 
 use freestone_frontend::types::Type;
 
+use crate::engine::Pipelines;
 use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
 use crate::lower::{self, Handle, Lowered, Surroundings};
 use crate::options::OwnOptions;
 use crate::relations::{Relations, may_read};
-use crate::scan::StoredTable;
 use crate::workload::Record;
 
 pub(crate) use declared::{
@@ -62,7 +61,7 @@ pub(crate) use views::{Nothing, columns_of_view};
 /// The plan of a query.
 pub(crate) struct Logical {
     /// The plan.
-    pub(crate) plan: LogicalPlan,
+    pub(crate) plan: Pipelines,
     /// Names of its columns.
     pub(crate) names: Vec<String>,
     /// Types of its columns.
@@ -119,13 +118,7 @@ impl Logical {
             let message = format!("column \"{twice}\" specified more than once");
             return Err(Error::new("42701", message));
         }
-        let columns = self.plan.schema().columns().into_iter().zip(&self.names);
-        let columns = columns
-            .map(|(column, name)| datafusion::logical_expr::Expr::Column(column).alias(name));
-        let columns: Vec<_> = columns.collect();
-        let plan = datafusion::logical_expr::LogicalPlanBuilder::from(self.plan)
-            .project(columns)?
-            .build()?;
+        let plan = self.plan.named(&self.names);
         Ok(Self { plan, ..self })
     }
 }
@@ -231,7 +224,7 @@ pub(crate) fn bound_by_keys(
         let around = Surroundings {
             session,
             parameters: Arc::from(Vec::new()),
-            bulk: None,
+            requests: requests_of(relations),
         };
         let plan = lower::rewritten(&bound.plan, &around);
         let plan = KeyPlan::of(plan, &bound.columns).ok();
@@ -251,18 +244,15 @@ pub(crate) fn bound_by_keys(
 
 /// Whether queries by keys are looked up in this session, and not planned.
 fn finds_by_keys(relations: &Relations<'_>) -> bool {
-    bulk_of(relations).is_some()
-}
-
-/// Requests to end the statement, for the bulk engine; `None` if a session does without it.
-fn bulk_of(relations: &Relations<'_>) -> Option<Arc<Requests>> {
     let options = relations.state.config_options();
     let own = options.extensions.get::<OwnOptions>();
-    let uses = own.is_none_or(|own| own.engine != "datafusion");
-    uses.then(|| {
-        let requests = relations.state.config().get_extension::<Requests>();
-        requests.unwrap_or_default()
-    })
+    own.is_none_or(|own| own.engine != "bulk")
+}
+
+/// Requests to end the statement.
+pub(crate) fn requests_of(relations: &Relations<'_>) -> Arc<Requests> {
+    let requests = relations.state.config().get_extension::<Requests>();
+    requests.unwrap_or_default()
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -321,7 +311,7 @@ const WALKS: usize = 8;
 
 /// Refuses to read a materialized view without rows.
 fn readable(relation: &Handle) -> Result<()> {
-    match relation.provider.downcast_ref::<StoredTable>() {
+    match relation.source.stored() {
         Some(stored) => may_read(stored.parts().0),
         None => Ok(()),
     }
@@ -361,7 +351,7 @@ fn bound_or_found(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
-        bulk: bulk_of(relations),
+        requests: requests_of(relations),
     };
     let levels = bound.plan.levels();
     if operators(&bound.plan) > OPERATORS || levels > LEVELS {
@@ -369,8 +359,10 @@ fn bound_or_found(
         return Err(Error::new("54001", "the statement is nested too deeply")
             .with_hint("take it apart, for example by tables that keep what its parts give"));
     }
+    let mut lasts = false;
     let made = stack::with_room(levels.saturating_mul(WALKS), || -> Result<Made> {
         let mut plan = lower::rewritten(&bound.plan, &around);
+        lasts = lower::is_immutable(&plan);
         if let Some(form) = finds.filter(|_| bound.parameters.is_empty() && unreadable.is_none()) {
             plan = match KeyPlan::of(plan, &bound.columns) {
                 Ok(keyed) => {
@@ -400,7 +392,7 @@ fn bound_or_found(
         names,
         types: types.collect(),
         parameters: bound.parameters,
-        dated,
+        dated: dated || !lasts,
         session: around.session,
         unreadable,
     };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
 use freestone_frontend::bind::{
@@ -34,9 +33,9 @@ use crate::relations::updatable::{Through, is_barrier};
 use crate::relations::{Given, PLACE, Relations, TABLE, table_functions};
 use crate::rights::denied;
 use crate::routine;
-use crate::rows::table as rows_table;
 use crate::scan::{self, ROW_ID, StoredTable};
 use crate::sequences::TakenNumbers;
+use crate::source::Source;
 use crate::statement::parse_one;
 use crate::types::type_of;
 
@@ -93,7 +92,7 @@ impl<'a> Names<'a> {
             hidden: table.hidden,
             key: Vec::new(),
             number: 0,
-            handle: Arc::new(Handle::of(rows_table(table.rows)?)),
+            handle: Arc::new(Handle::of(Source::of_batch(table.rows))),
         }))
     }
 
@@ -135,10 +134,10 @@ impl<'a> Names<'a> {
     fn parts(
         &self,
         name: &Name,
-        provider: &Arc<dyn TableProvider>,
+        source: &Source,
         terms: &Arc<[Term]>,
     ) -> Result<Option<Vec<Leaf>>> {
-        let Some(stored) = provider.downcast_ref::<StoredTable>() else {
+        let Some(stored) = source.stored() else {
             return Ok(None);
         };
         let (whole, view) = stored.parts();
@@ -148,21 +147,31 @@ impl<'a> Names<'a> {
             if !self.shows_places.get() {
                 return Ok(None);
             }
-            let own = StoredTable::new(whole, &name.schema, view.clone()).with_row_ids();
-            let part = relation(snapshot, name, Arc::new(own), Arc::clone(terms));
+            let own = StoredTable::new(whole, view.clone()).with_row_ids();
+            let part = relation(
+                snapshot,
+                name,
+                Arc::new(Source::Stored(own)),
+                Arc::clone(terms),
+            );
             let places = (0..part.columns.len()).collect();
             return Ok(Some(vec![(part, table_number(whole), places)]));
         }
         for (schema, leaf) in partition::leaves(snapshot, whole) {
             let view = snapshot.read_view(leaf.id);
             let held = scan::held(snapshot, leaf);
-            let mut of = StoredTable::new(leaf, schema, view).holding(held);
+            let mut of = StoredTable::new(leaf, view).holding(held);
             if stored.has_row_ids() {
                 of = of.with_row_ids();
             }
             let places = partition::places(whole, leaf)?;
             let called = Name::new(schema, &leaf.name);
-            let part = relation(snapshot, &called, Arc::new(of), Arc::default());
+            let part = relation(
+                snapshot,
+                &called,
+                Arc::new(Source::Stored(of)),
+                Arc::default(),
+            );
             parts.push((part, table_number(leaf), places));
         }
         Ok(Some(parts))
@@ -207,13 +216,14 @@ impl<'a> Names<'a> {
     }
 
     /// A table whose rows have numbers, if columns tell of their places.
-    fn with_places(&self, name: &Name, provider: Arc<dyn TableProvider>) -> Arc<dyn TableProvider> {
-        match provider.downcast_ref::<StoredTable>() {
+    fn with_places(&self, source: Arc<Source>) -> Arc<Source> {
+        match source.stored() {
             Some(stored) if self.shows_places.get() && !stored.has_row_ids() => {
                 let (table, view) = stored.parts();
-                Arc::new(StoredTable::new(table, &name.schema, view.clone()).with_row_ids())
+                let own = StoredTable::new(table, view.clone()).with_row_ids();
+                Arc::new(Source::Stored(own))
             }
-            _ => provider,
+            _ => source,
         }
     }
 
@@ -284,11 +294,11 @@ impl<'a> Names<'a> {
         let (name, table) = through.table();
         let snapshot = &self.relations.snapshot;
         let view = snapshot.read_view(table.id);
-        let stored = StoredTable::new(table, &name.schema, view).with_row_ids();
-        let provider: Arc<dyn TableProvider> = Arc::new(stored);
+        let stored = StoredTable::new(table, view).with_row_ids();
+        let source = Arc::new(Source::Stored(stored));
         let terms: Arc<[Term]> = terms_of(self.relations, &table.schema)?.into();
-        let parts = self.parts(name, &provider, &terms)?;
-        let whole = relation(snapshot, name, provider, terms);
+        let parts = self.parts(name, &source, &terms)?;
+        let whole = relation(snapshot, name, source, terms);
         Ok(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),
             None => Found::Relation(whole),
@@ -338,8 +348,8 @@ impl<'a> Names<'a> {
                 return Ok(found.map(Found::Relation));
             }
         }
-        let provider = match relations.provider(name) {
-            Ok(provider) => provider,
+        let source = match relations.source(name) {
+            Ok(source) => source,
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -347,9 +357,9 @@ impl<'a> Names<'a> {
             Some(table) => terms_of(relations, &table.schema)?.into(),
             None => Arc::default(),
         };
-        let provider = self.with_places(name, provider);
-        let parts = self.parts(name, &provider, &terms)?;
-        let whole = relation(snapshot, name, provider, terms);
+        let source = self.with_places(source);
+        let parts = self.parts(name, &source, &terms)?;
+        let whole = relation(snapshot, name, source, terms);
         Ok(Some(match parts {
             Some(parts) => Found::Parts(in_parts(whole, parts)),
             None => Found::Relation(whole),
@@ -413,19 +423,14 @@ fn position_of(name: &Name, sequence: &Sequence) -> Result<Relation> {
         hidden: Vec::new(),
         key: Vec::new(),
         number: 0,
-        handle: Arc::new(Handle::of(rows_table(batch)?)),
+        handle: Arc::new(Handle::of(Source::of_batch(batch))),
     })
 }
 
-/// A provider's columns and itself.
-fn relation(
-    catalog: &Stored,
-    name: &Name,
-    provider: Arc<dyn TableProvider>,
-    terms: Arc<[Term]>,
-) -> Relation {
-    let stored = provider.downcast_ref::<StoredTable>();
-    let schema = provider.schema();
+/// A source's columns and itself.
+fn relation(catalog: &Stored, name: &Name, source: Arc<Source>, terms: Arc<[Term]>) -> Relation {
+    let stored = source.stored();
+    let schema = source.schema();
     let (mut columns, mut hidden) = (Vec::new(), Vec::new());
     let (mut key, mut number) = (Vec::new(), 0);
     match stored {
@@ -465,7 +470,7 @@ fn relation(
         hidden,
         key,
         number,
-        handle: Arc::new(Handle { provider, terms }),
+        handle: Arc::new(Handle { source, terms }),
     }
 }
 

@@ -31,12 +31,14 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use freestone_exec::Plan;
 use freestone_storage::delta::LATEST;
 use freestone_storage::{
     CatalogEdit, NewBlock, ReadView, Store, Table, TableId, TableOptions, TableSchema,
 };
 use futures::StreamExt;
 
+use crate::engine::pipelines;
 use crate::error::{Error, Result};
 use crate::interrupt::apart;
 use crate::names::Name;
@@ -56,7 +58,7 @@ pub(crate) use source::{Streams, batches, iterators};
 pub(crate) const FEW: usize = 10_000;
 
 /// Rows below which a second writer is not worth a second block.
-const ROWS_FOR_TWO: usize = 200_000;
+const ROWS_FOR_TWO: f64 = 200_000.0;
 
 /// What is being written to.
 #[derive(Clone)]
@@ -235,40 +237,41 @@ pub(crate) async fn few(
     Ok(Gathered::Few(batches))
 }
 
-/// The rows of a plan, cast to the target's columns one by one.
+/// The rows of a plan, cast to the target's columns one by one, in at most so many streams.
 ///
 /// # Errors
 /// `42804` when a column's type cannot be stored in the target's.
-pub(crate) fn assigned(target: &Target, plan: Arc<dyn ExecutionPlan>) -> Result<Streams> {
+pub(crate) fn assigned(
+    target: &Target,
+    plan: Arc<dyn ExecutionPlan>,
+    threads: usize,
+) -> Result<Streams> {
     let schema = plan.schema();
     for (field, column) in schema.fields().iter().zip(&target.schema.columns) {
         crate::values::check_assignable(field.data_type(), column)?;
     }
-    let plan = coalesced(plan);
+    let streams = streams_of(&plan, threads);
     let to = Arc::clone(&target.schema);
-    Ok(plan_streams(plan, nullable(&target.schema), move |batch| {
-        assign_batch(&to, &batch).map_err(|(column, bad)| {
-            let detail = format!("column \"{}\"", to.columns[column].name);
-            bad.error.with_detail(detail)
-        })
-    }))
+    Ok(plan_streams(
+        plan,
+        streams,
+        nullable(&target.schema),
+        move |batch| {
+            assign_batch(&to, &batch).map_err(|(column, bad)| {
+                let detail = format!("column \"{}\"", to.columns[column].name);
+                bad.error.with_detail(detail)
+            })
+        },
+    ))
 }
 
-/// One stream for few rows: two would leave two small blocks.
-fn coalesced(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-    use datafusion::physical_plan::statistics::StatisticsContext;
-    use datafusion::physical_plan::{ExecutionPlanProperties, StatisticsArgs};
-    if plan.output_partitioning().partition_count() == 1 {
-        return plan;
-    }
-    let rows = StatisticsContext::new()
-        .compute(plan.as_ref(), &StatisticsArgs::new())
-        .ok()
-        .and_then(|statistics| statistics.num_rows.get_value().copied());
-    match rows {
-        Some(rows) if rows >= ROWS_FOR_TWO => plan,
-        _ => Arc::new(CoalescePartitionsExec::new(plan)),
+/// How many streams share the rows of a plan: one for few rows, of which two would leave two small
+/// blocks, and for rows that come in an order.
+fn streams_of(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> usize {
+    let shares = |plan: &Arc<Plan>| plan.estimate >= ROWS_FOR_TWO && !plan.is_ordered();
+    match pipelines(plan).is_some_and(shares) {
+        true => threads,
+        false => 1,
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::error::DataFusionError;
+use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
 use parking_lot::Mutex;
 
@@ -23,52 +23,89 @@ type Change = dyn Fn(RecordBatch) -> Result<RecordBatch> + Send + Sync;
 /// Batches between a reading thread and its writer.
 const AHEAD: usize = 2;
 
-/// The partitions of a plan, each batch changed by `change`.
+/// The rows of a plan, which some streams share: each takes the next batch when it is ready for
+/// it, and changes it by `change`.
 pub(crate) fn plan_streams(
     plan: Arc<dyn ExecutionPlan>,
+    streams: usize,
     schema: SchemaRef,
     change: impl Fn(RecordBatch) -> Result<RecordBatch> + Send + Sync + 'static,
 ) -> Streams {
     let change: Arc<Change> = Arc::new(change);
-    (0..plan.output_partitioning().partition_count())
-        .map(|partition| {
-            Arc::new(PlanPartition {
-                plan: Arc::clone(&plan),
-                partition,
-                schema: Arc::clone(&schema),
-                change: Arc::clone(&change),
-            }) as Arc<dyn PartitionStream>
-        })
-        .collect()
+    let shared = Arc::new(SharedRows {
+        plan,
+        rows: tokio::sync::Mutex::new(Rows::Waiting),
+    });
+    let part = || {
+        Arc::new(PlanPart {
+            shared: Arc::clone(&shared),
+            schema: Arc::clone(&schema),
+            change: Arc::clone(&change),
+        }) as Arc<dyn PartitionStream>
+    };
+    (0..streams.max(1)).map(|_| part()).collect()
 }
 
-struct PlanPartition {
+/// The rows of a plan, which begins to run when the first is asked for.
+struct SharedRows {
     plan: Arc<dyn ExecutionPlan>,
-    partition: usize,
+    rows: tokio::sync::Mutex<Rows>,
+}
+
+enum Rows {
+    Waiting,
+    Open(SendableRecordBatchStream),
+    Ended,
+}
+
+impl SharedRows {
+    async fn next(&self, context: &Arc<TaskContext>) -> Option<DfResult<RecordBatch>> {
+        let mut rows = self.rows.lock().await;
+        if let Rows::Waiting = &*rows {
+            *rows = match self.plan.execute(0, Arc::clone(context)) {
+                Ok(stream) => Rows::Open(stream),
+                Err(error) => return Some(Err(error)),
+            };
+        }
+        let next = match &mut *rows {
+            Rows::Open(stream) => stream.next().await,
+            Rows::Waiting | Rows::Ended => None,
+        };
+        if next.is_none() {
+            *rows = Rows::Ended;
+        }
+        next
+    }
+}
+
+struct PlanPart {
+    shared: Arc<SharedRows>,
     schema: SchemaRef,
     change: Arc<Change>,
 }
 
-impl fmt::Debug for PlanPartition {
+impl fmt::Debug for PlanPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "partition {}", self.partition)
+        f.write_str("rows of a plan")
     }
 }
 
-impl PartitionStream for PlanPartition {
+impl PartitionStream for PlanPart {
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let change = Arc::clone(&self.change);
-        match self.plan.execute(self.partition, context) {
-            Ok(stream) => Box::pin(RecordBatchStreamAdapter::new(
-                Arc::clone(&self.schema),
-                stream.map(move |batch| Ok(change(batch?)?)),
-            )),
-            Err(error) => failed(&self.schema, error),
-        }
+        let (shared, change) = (Arc::clone(&self.shared), Arc::clone(&self.change));
+        let rows = futures::stream::unfold((shared, context), |(shared, context)| async {
+            let next = shared.next(&context).await?;
+            Some((next, (shared, context)))
+        });
+        let rows = rows.map(move |batch| Ok(change(batch?)?));
+        Box::pin(RecordBatchStreamAdapter::new(
+            Arc::clone(&self.schema),
+            rows,
+        ))
     }
 }
 

@@ -38,7 +38,7 @@ use super::given::Parameters;
 use super::is_readable;
 use crate::lower::Handle;
 use crate::relations::may_read;
-use crate::scan::{ROW_ID, StoredTable};
+use crate::scan::ROW_ID;
 
 /// Most tables: the way to each is asked for again when another's rows are found.
 const MOST_TABLES: usize = 12;
@@ -379,7 +379,7 @@ fn is_given(plan: &Plan) -> bool {
 /// The table of a relation of a plan, if it is a stored one.
 pub(super) fn stored(relation: &Relation) -> Option<&Arc<Table>> {
     let handle = relation.handle.downcast_ref::<Handle>()?;
-    let stored = handle.provider.downcast_ref::<StoredTable>()?;
+    let stored = handle.source.stored()?;
     Some(stored.parts().0)
 }
 

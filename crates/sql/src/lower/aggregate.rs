@@ -1,31 +1,26 @@
-//! GROUP BY.
+//! Calls of GROUP BY.
 //!
 //! Counts, sums, averages, least and greatest values of types that Arrow compares as SQL does
-//! are DataFusion's; an average of exact numbers is its sum by its count. If one call or a key
-//! is more than that, the whole node is an operator of ours (`operators::general`).
+//! are native; an average of exact numbers is its sum by its count. If one call or a key
+//! is more than that, the whole node is folded by states of the front (`outside::general`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::functions_aggregate::{
-    average::avg_udaf, bool_and_or, count::count_udaf, first_last::first_value_udaf, min_max,
-};
-use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::{Aggregate, AggregateUDF, Expr, LogicalPlan};
+use datafusion::functions_aggregate::{average::avg_udaf, bool_and_or, count::count_udaf, min_max};
+use datafusion::logical_expr::{AggregateUDF, Expr};
 use freestone_exec::vector::Kind as Vectors;
 use freestone_frontend::functions::aggregates::Aggregate as Aggregated;
 use freestone_frontend::functions::{self, aggregates::Kind};
-use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
 
 use super::checked::checked_sum;
 use super::expression::{Floats, cast, exact, is_integer};
-use super::operator::over;
-use super::operators::general::{General, Spec};
+use super::outside::general::{General, Spec};
 use super::sorting::options;
-use super::{Lowering, Typed, canonical, floats, own_name, place, projected};
+use super::{Lowering, Typed, canonical, floats};
 use crate::error::{Error, Result};
 
 /// An aggregate of DataFusion's over an expression.
@@ -61,31 +56,6 @@ type Calls = [(Column, AggregateCall)];
 type Grouping = [(Column, Vec<usize>)];
 
 impl Lowering {
-    pub(super) fn aggregate(
-        &self,
-        input: &Plan,
-        keys: &Keys,
-        sets: Option<&[Vec<usize>]>,
-        calls: &Calls,
-        grouping: &Grouping,
-    ) -> Result<LogicalPlan> {
-        let below = self.plan(input)?;
-        if sets.is_none() && grouping.is_empty() {
-            let mut found = Vec::with_capacity(calls.len());
-            for (column, call) in calls {
-                if !self.is_used(column.id) {
-                    continue;
-                }
-                match self.native_call(call)? {
-                    Some(native) => found.push((column, call, native)),
-                    None => return self.general(below, keys, sets, calls, grouping),
-                }
-            }
-            return self.natively(below, keys, found);
-        }
-        self.general(below, keys, sets, calls, grouping)
-    }
-
     /// A call as DataFusion's, if it is one.
     pub(super) fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
         if !call.order.is_empty() && call.function.follows_order() {
@@ -230,150 +200,6 @@ impl Lowering {
         )))
     }
 
-    fn natively(
-        &self,
-        below: LogicalPlan,
-        keys: &Keys,
-        calls: Vec<(&Column, &AggregateCall, Found)>,
-    ) -> Result<LogicalPlan> {
-        let mut aggregates: Vec<Expr> = Vec::new();
-        let mut known: HashMap<Expr, (String, DataType)> = HashMap::new();
-        let mut groups: Vec<Expr> = Vec::new();
-        for (column, expr) in keys {
-            let typed = self.expr(expr)?;
-            let name = own_name(column);
-            let key = canonical::key(typed.clone(), &expr.ty);
-            let kept = canonical::kind(&expr.ty, &typed.kind).is_none();
-            let group = match key.expr {
-                Expr::Column(column) => Expr::Column(column),
-                other if kept || canonical::is_value(&expr.ty) => other.alias(&name),
-                other => other.alias(format!("key of {name}")),
-            };
-            if kept || canonical::is_value(&expr.ty) {
-                let repeated = groups.contains(&group);
-                let found = match &group {
-                    Expr::Column(_) => group.clone(),
-                    _ => place(&name),
-                };
-                self.found(column.id, found, key.kind);
-                if !repeated {
-                    groups.push(group);
-                }
-                continue;
-            }
-            groups.push(group);
-            // Any value of the group stands for all, which are equal.
-            let first = AggregateFunction::new_udf(
-                first_value_udaf(),
-                vec![typed.expr],
-                false,
-                None,
-                Vec::new(),
-                None,
-            );
-            aggregates.push(Expr::AggregateFunction(first).alias(&name));
-            self.found(column.id, place(&name), typed.kind);
-        }
-        let (mut means, mut places) = (Vec::new(), Vec::new());
-        for (column, call, found) in calls {
-            let filter = match &call.filter {
-                Some(filter) => Some(Box::new(self.condition(filter)?)),
-                None => None,
-            };
-            let mut add = |native: Native, column: &Column| {
-                let kind = native.kind;
-                let call = AggregateFunction::new_udf(
-                    native.function,
-                    vec![native.argument],
-                    native.distinct,
-                    filter.clone(),
-                    Vec::new(),
-                    None,
-                );
-                let call = Expr::AggregateFunction(call);
-                let (name, kind) = known
-                    .entry(call.clone())
-                    .or_insert_with(|| {
-                        let name = own_name(column);
-                        aggregates.push(call.alias(&name));
-                        (name, kind)
-                    })
-                    .clone();
-                self.found(column.id, place(&name), kind);
-            };
-            match found {
-                Found::One(native) => add(native, column),
-                Found::Float(native) => {
-                    let kind = native.kind.clone();
-                    let of = self.fresh("ordinal", Type::Int8);
-                    add(native, &of);
-                    places.push((column, of, kind));
-                }
-                Found::Mean(sum, ty, count) => {
-                    let sum_column = self.fresh("sum", ty);
-                    let count_column = self.fresh("count", Type::Int8);
-                    add(*sum, &sum_column);
-                    add(*count, &count_column);
-                    means.push((column, sum_column, count_column));
-                }
-            }
-        }
-        if groups.is_empty() && aggregates.is_empty() {
-            let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
-            let call =
-                AggregateFunction::new_udf(count_udaf(), vec![one], false, None, Vec::new(), None);
-            let name = own_name(&self.fresh("count", Type::Int8));
-            aggregates.push(Expr::AggregateFunction(call).alias(name));
-        }
-        let aggregate = Aggregate::try_new(Arc::new(below), groups, aggregates)?;
-        let plan = LogicalPlan::Aggregate(aggregate);
-        if means.is_empty() && places.is_empty() {
-            return Ok(plan);
-        }
-        let columns = plan.schema().columns().into_iter();
-        let mut exprs: Vec<Expr> = columns.map(Expr::Column).collect();
-        for (column, sum, count) in means {
-            let value = self.evaluated(&quotient(&sum, &count)?)?;
-            let name = own_name(column);
-            exprs.push(exact(value, &Type::Numeric(None))?.alias(&name));
-            self.found(column.id, place(&name), DataType::BinaryView);
-        }
-        for (column, of, kind) in places {
-            let found = self.column(of.id)?;
-            let value = floats::float(Typed::new(found.expr, kind));
-            let name = own_name(column);
-            exprs.push(value.expr.alias(&name));
-            self.found(column.id, place(&name), value.kind);
-        }
-        projected(exprs, plan)
-    }
-
-    /// An aggregate as an operator of ours.
-    pub(super) fn general(
-        &self,
-        below: LogicalPlan,
-        keys: &Keys,
-        sets: Option<&[Vec<usize>]>,
-        calls: &Calls,
-        grouping: &Grouping,
-    ) -> Result<LogicalPlan> {
-        let GeneralParts {
-            given,
-            columns,
-            operator,
-        } = self.general_parts(keys, sets, calls, grouping)?;
-        let given = given.into_iter().enumerate();
-        let given: Vec<Expr> = given
-            .map(|(number, value)| value.alias(format!("#{number}")))
-            .collect();
-        let input = match given.is_empty() {
-            true => below,
-            false => projected(given, below)?,
-        };
-        let schema = self.schema_of_kept(&columns)?;
-        Ok(over(operator, vec![input], schema))
-    }
-
     /// Groups by states of the language front, over columns that are found.
     pub(super) fn general_parts(
         &self,
@@ -456,7 +282,7 @@ impl Lowering {
             around: self.around.clone(),
             given,
             results: columns.iter().map(|column| column.ty.arrow()).collect(),
-            requests: self.around.bulk.clone().unwrap_or_default(),
+            requests: Arc::clone(&self.around.requests),
         };
         Ok(GeneralParts {
             given: exprs,

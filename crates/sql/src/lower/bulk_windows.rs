@@ -2,18 +2,16 @@
 //!
 //! Calls whose order is the beginning of another's share its sort. Aggregates are those that
 //! are native in GROUP BY (`aggregate`); an average of exact numbers is its sum by its count.
-//! Calls with DISTINCT, IGNORE NULLS and other aggregates are `operators::window`.
+//! Calls with DISTINCT, IGNORE NULLS and other aggregates are `outside::windows`.
 //!
 //! ```text
 //! rank() OVER (PARTITION BY a ORDER BY b)          keys a, b, c
 //! sum(x) OVER (PARTITION BY a ORDER BY b, c)       1 partition key, 1 or 2 of the order
 //! ```
 
-use std::sync::Arc;
-
-use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::Expr;
 use freestone_exec as exec;
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Kind;
@@ -26,10 +24,8 @@ use freestone_frontend::types::Type;
 
 use super::aggregate::{Found, Native, quotient};
 use super::expression::{cast, exact};
-use super::operator::over;
-use super::operators::fed::BulkWindow;
 use super::windows::key_as;
-use super::{Lowering, Typed, canonical, floats, own_name, place, projected, schema_of};
+use super::{Lowering, Typed, canonical, floats, place};
 use crate::error::{Error, Result};
 
 /// Keys that the bulk engine tells apart.
@@ -322,23 +318,6 @@ impl Lowering {
         Ok(Some((bulk, key)))
     }
 
-    /// Calls of the bulk engine over the rows of a plan, of which some columns are kept.
-    pub(super) fn bulk_windows(
-        &self,
-        mut plan: LogicalPlan,
-        kept: &mut Vec<Column>,
-        mut calls: Vec<BulkCall<'_>>,
-    ) -> Result<LogicalPlan> {
-        while !calls.is_empty() {
-            let (here, later) = of_one_order(calls);
-            let columns: Vec<Column> = here.iter().map(|call| call.column.clone()).collect();
-            plan = self.bulk_window(plan, kept, here)?;
-            kept.extend(columns);
-            calls = self.anew(later)?;
-        }
-        Ok(plan)
-    }
-
     /// Calls whose columns are elsewhere now.
     pub(super) fn anew<'a>(&self, calls: Vec<BulkCall<'a>>) -> Result<Vec<BulkCall<'a>>> {
         let calls = calls.into_iter().map(|call| {
@@ -346,48 +325,6 @@ impl Lowering {
             found.ok_or_else(|| Error::internal("a window's call that has changed"))
         });
         calls.collect()
-    }
-
-    /// Calls that one order serves, that of the first.
-    fn bulk_window(
-        &self,
-        input: LogicalPlan,
-        kept: &[Column],
-        calls: Vec<BulkCall<'_>>,
-    ) -> Result<LogicalPlan> {
-        let found = kept.iter().map(|column| self.column(column.id));
-        let found = found.collect::<Result<Vec<Typed>>>()?;
-        let kinds: Vec<DataType> = found.iter().map(|typed| typed.kind.clone()).collect();
-        let found = found.into_iter().map(|typed| typed.expr).collect();
-        let Windowed {
-            given,
-            windowing,
-            results,
-            values,
-            means,
-        } = self.windowed(found, calls);
-        let given = given.into_iter().enumerate();
-        let given = given.map(|(at, value)| value.alias(format!("#{at}")));
-        let input = projected(given.collect(), input)?;
-        let mut fields = self.named(kept, kinds);
-        let field = |(name, kind): (String, DataType)| {
-            let field: (Option<_>, _) = (None, Arc::new(Field::new(name, kind, true)));
-            field
-        };
-        fields.extend(results.into_iter().map(field));
-        let plan = over(BulkWindow(windowing), vec![input], schema_of(fields)?);
-        let kept = kept.iter().map(|column| place(&own_name(column)));
-        let mut exprs: Vec<Expr> = kept.collect();
-        let mut found = values;
-        for mean in means {
-            found.push((mean.column, self.mean(&mean)?));
-        }
-        for (column, value) in found {
-            let name = own_name(column);
-            exprs.push(value.expr.alias(&name));
-            self.found(column.id, place(&name), value.kind);
-        }
-        projected(exprs, plan)
     }
 
     /// The operator of calls that one order serves, that of the first, over rows of which some

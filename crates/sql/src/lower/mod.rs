@@ -1,16 +1,14 @@
-//! Plans of the language front as plans that DataFusion and the bulk engine run.
+//! Plans of the language front as plans of the bulk engine.
 //!
-//! The front's algebra is typed, and columns are numbers. Here every node becomes a node of
-//! DataFusion, with types as the front says them, wherever both mean the same; `engine` then
-//! takes over what the bulk engine can do. Expressions stay DataFusion's where Arrow's
-//! comparison or arithmetic is PostgreSQL's; the smallest part that is not becomes one function
-//! that the front evaluates (`evaluated`). What DataFusion has no operator for, or another
-//! meaning of, is an operator of ours (`operator`).
+//! The front's algebra is typed, and columns are numbers. Here every node becomes an operator of
+//! the bulk engine (`bulk`), or one of ours within its plans (`outside`). Expressions are native
+//! where Arrow's comparison or arithmetic is PostgreSQL's; the smallest part that is not becomes one
+//! function that the front evaluates (`evaluated`).
 //!
 //! ```text
-//! Filter >(total#1, 5)                  Filter: o.total > 5
-//!   Scan orders o [total#1, note#2]       Projection … TableScan: o
-//! Filter ~(note#2, 'a+')                Filter: note ~ 'a+'      (one call of the front)
+//! Filter >(total#1, 5)                  filter: note ~ 'a+'      (one call of the front)
+//!   Filter ~(note#2, 'a+')                scan orders [total, note] where total > 5
+//!     Scan orders o [total#1, note#2]
 //! ```
 //!
 //! | module | holds |
@@ -20,19 +18,14 @@
 //! | `evaluated` | the function that the front evaluates |
 //! | `checked` | arithmetic that checks |
 //! | `canonical` | values whose order and equality are Arrow's, for keys |
-//! | `constants` | constants of arrays and records |
-//! | `relation` | nodes of plans |
-//! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
-//! | `bulk` | plans that the bulk engine runs as a whole |
+//! | `bulk` | nodes of plans |
+//! | `join`, `aggregate`, `sorting`, `windows` | keys, calls and orders that nodes have |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
 //! | `indexed` | conditions that hidden columns of a table answer |
 //! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
-//! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `outside` | operators of the front in plans of the bulk engine |
-//! | `optimize` | which of DataFusion's rules run |
-//! | `buffers` | memory that arrays share |
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
@@ -40,48 +33,43 @@ mod bulk;
 mod bulk_windows;
 mod canonical;
 mod checked;
-mod constants;
 mod evaluated;
 mod expression;
 mod floats;
 mod indexed;
 mod join;
 mod numbers;
-mod operator;
-mod operators;
-mod optimize;
 mod output;
 mod outside;
-mod relation;
-mod shared;
 mod shown;
 mod sorting;
 mod stored;
 mod subquery;
+#[cfg(test)]
+mod tests;
 mod windows;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::{DataType, Field};
-use datafusion::catalog::TableProvider;
-use datafusion::common::{Column as Place, DFSchema, TableReference};
-use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::Column as Place;
+use datafusion::logical_expr::Expr;
 use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::{Scalar, Session, Volatility};
-use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
-use crate::engine::PipelineNode;
+use crate::engine::Pipelines;
 use crate::error::{Error, Result};
 use crate::interrupt::Requests;
+use crate::source::Source;
 
 pub(crate) use indexed::{FIRST, Term};
-pub(crate) use operator::{Operators, bulk_node, bulk_over_inputs, is_lasting_operator};
-pub(crate) use optimize::optimize;
 pub(crate) use output::{
     is_shown_otherwise, output, schema, shown_batch, shown_field, shown_values, stored,
     stored_batch, stored_records, type_of, with_schema,
@@ -91,25 +79,25 @@ pub(crate) use output::{
 #[derive(Clone)]
 pub(crate) struct Handle {
     /// Gives the rows.
-    pub(crate) provider: Arc<dyn TableProvider>,
+    pub(crate) source: Arc<Source>,
     /// Its hidden columns.
     pub(crate) terms: Arc<[Term]>,
 }
 
 impl Handle {
     /// That of a relation without hidden columns.
-    pub(crate) fn of(provider: Arc<dyn TableProvider>) -> Self {
+    pub(crate) fn of(source: Arc<Source>) -> Self {
         Self {
-            provider,
+            source,
             terms: Arc::default(),
         }
     }
 }
 
-/// A plan of DataFusion for one of the front.
+/// A plan that is ready to run, for one of the front.
 pub(crate) struct Lowered {
     /// The plan.
-    pub(crate) plan: LogicalPlan,
+    pub(crate) plan: Pipelines,
     /// Names of the columns of the result, which need not differ.
     pub(crate) names: Vec<String>,
     /// Their types.
@@ -123,11 +111,16 @@ pub(crate) struct Surroundings {
     pub(crate) session: Arc<Session>,
     /// Values of the statement's parameters, one row each.
     pub(crate) parameters: Arc<[ArrayRef]>,
-    /// Requests to end the statement, for the bulk engine; `None` if DataFusion runs everything.
-    pub(crate) bulk: Option<Arc<Requests>>,
+    /// Requests to end the statement.
+    pub(crate) requests: Arc<Requests>,
 }
 
 impl Surroundings {
+    /// Requests to end the statement.
+    fn requests(&self) -> &Arc<Requests> {
+        &self.requests
+    }
+
     /// Folds constants by the settings, the time and the parameters of the statement.
     fn fold(&self) -> Fold<'_> {
         Fold {
@@ -155,12 +148,19 @@ pub(crate) fn rewritten(plan: &Plan, around: &Surroundings) -> Plan {
     rewrite::rewritten_with(plan, |plan| indexed::look_up(plan, &fold))
 }
 
-/// The plan of DataFusion for a rewritten plan.
+/// The plan of the bulk engine for a rewritten plan.
 ///
 /// # Errors
-/// `0A000` for what has no operator; `XX000` for plans that are not whole.
+/// `0A000` for a form that no operator has; `XX000` for plans that are not whole.
 pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
-    lowered_within(plan, around, HashMap::new())
+    let columns = plan.columns();
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    let (lowering, plan) = Lowering::over(plan, around)?;
+    Ok(Lowered {
+        plan: bulk::pipelines(&lowering, &plan)?,
+        names,
+        types: columns.into_iter().map(|column| column.ty).collect(),
+    })
 }
 
 /// An expression over columns that stand somewhere; its value is as clients are shown it, or
@@ -179,9 +179,9 @@ pub(crate) fn lowered_expression(
     if expr.has_subquery() {
         return Err(Error::unsupported("a sub-query is not supported here"));
     }
-    let lowering = Lowering::new(&Plan::one_row(), around, HashMap::new());
+    let lowering = Lowering::new(&Plan::one_row(), around);
     for (column, place, kind) in columns {
-        let typed = relation::of_column(place.clone(), kind, &column.ty);
+        let typed = stored::of_column(place.clone(), kind, &column.ty);
         lowering.found(column.id, typed.expr, typed.kind);
     }
     let value = expression::exact(lowering.expr(&expr)?, &expr.ty)?;
@@ -243,69 +243,7 @@ fn calls_only(plan: &Plan, fits: &dyn Fn(&Scalar) -> bool) -> bool {
             .all(|input| calls_only(input, fits))
 }
 
-/// The same of a part of a plan that reads common table expressions of the whole.
-fn lowered_within(
-    plan: &Plan,
-    around: &Surroundings,
-    tables: HashMap<CteId, shared::Shared>,
-) -> Result<Lowered> {
-    let columns = plan.columns();
-    let names = columns.iter().map(|column| column.name.clone()).collect();
-    let mut lowering = Lowering::new(plan, around, tables);
-    let joined;
-    let mut plan = plan;
-    if subquery::is_in(plan) {
-        joined = lowering.joined_all(plan.clone())?;
-        plan = &joined;
-        lowering = Lowering::new(plan, around, lowering.tables.into_inner());
-    }
-    if let Some(plan) = bulk::pipelines(&lowering, plan)? {
-        let types = columns.into_iter().map(|column| column.ty).collect();
-        return Ok(Lowered { plan, names, types });
-    }
-    let body = lowering.plan(plan)?;
-    let mut exprs = Vec::with_capacity(columns.len());
-    for (at, column) in columns.iter().enumerate() {
-        let typed = lowering.column(column.id)?;
-        let value = expression::exact(typed, &column.ty)?;
-        // Columns of the plan have their numbers behind their names.
-        exprs.push((value, format!("{}:result {at}", column.name)));
-    }
-    Ok(Lowered {
-        plan: final_projection(exprs, body)?,
-        names,
-        types: columns.into_iter().map(|column| column.ty).collect(),
-    })
-}
-
-/// The columns of a result in order; none where that is what the plan gives already.
-fn final_projection(exprs: Vec<(Expr, String)>, body: LogicalPlan) -> Result<LogicalPlan> {
-    let given = body.schema().columns();
-    let same = exprs.len() == given.len()
-        && exprs
-            .iter()
-            .zip(&given)
-            .all(|((expr, _), place)| matches!(expr, Expr::Column(column) if column == place));
-    if same {
-        return Ok(body);
-    }
-    let mut seen = HashSet::new();
-    let exprs = exprs.into_iter().map(|(expr, name)| match expr {
-        Expr::Column(place) if seen.insert(place.clone()) => Expr::Column(place),
-        other => other.alias(name),
-    });
-    projected(exprs.collect(), body)
-}
-
-/// A projection; that of a plan of the bulk engine is one, too, if it can be.
-fn projected(exprs: Vec<Expr>, input: LogicalPlan) -> Result<LogicalPlan> {
-    let projection = Projection::try_new(exprs, Arc::new(input))?;
-    let ours = PipelineNode::of(&projection.input);
-    let ours = ours.and_then(|node| node.projected(&projection.expr, &projection.schema));
-    Ok(ours.unwrap_or(LogicalPlan::Projection(projection)))
-}
-
-/// A column of DataFusion with the Arrow type that it really has: a NUMERIC column may be
+/// An expression with the Arrow type that it really has: a NUMERIC column may be
 /// decimals of one scale where its type would allow several.
 #[derive(Clone, Debug)]
 struct Typed {
@@ -318,20 +256,14 @@ struct Lowering {
     around: Surroundings,
     /// Where each column is found.
     columns: RefCell<HashMap<ColumnId, Typed>>,
-    /// Common table expressions.
-    tables: RefCell<HashMap<CteId, shared::Shared>>,
     /// How many nodes of the plan read a column.
     reads: RefCell<HashMap<ColumnId, u32>>,
-    /// Names that tables go by.
-    names: RefCell<HashSet<String>>,
     /// The next number of a column.
     next: Cell<u32>,
-    /// Places in memory of nodes that the bulk engine cannot run with all that is below them.
-    failed: RefCell<HashSet<usize>>,
 }
 
 impl Lowering {
-    fn new(plan: &Plan, around: &Surroundings, tables: HashMap<CteId, shared::Shared>) -> Self {
+    fn new(plan: &Plan, around: &Surroundings) -> Self {
         let mut reads = HashMap::new();
         let mut last = 0;
         read_all(&plan.columns(), &mut reads);
@@ -339,12 +271,19 @@ impl Lowering {
         Self {
             around: around.clone(),
             columns: RefCell::default(),
-            tables: RefCell::new(tables),
             reads: RefCell::new(reads),
-            names: RefCell::default(),
             next: Cell::new(last + 1),
-            failed: RefCell::default(),
         }
+    }
+
+    /// The work of turning a plan, and the plan with its sub-queries joined to their nodes.
+    fn over<'p>(plan: &'p Plan, around: &Surroundings) -> Result<(Self, Cow<'p, Plan>)> {
+        let lowering = Self::new(plan, around);
+        if !subquery::is_in(plan) {
+            return Ok((lowering, Cow::Borrowed(plan)));
+        }
+        let joined = lowering.joined_all(plan.clone())?;
+        Ok((Self::new(&joined, around), Cow::Owned(joined)))
     }
 
     /// A column of a number that no other has.
@@ -370,20 +309,6 @@ impl Lowering {
         self.columns.borrow_mut().insert(id, Typed { expr, kind });
     }
 
-    /// Says that columns are found under names of their own, in order; returns their fields.
-    fn named(
-        &self,
-        columns: &[Column],
-        kinds: impl IntoIterator<Item = DataType>,
-    ) -> Vec<(Option<TableReference>, Arc<Field>)> {
-        let fields = columns.iter().zip(kinds).map(|(column, kind)| {
-            let name = own_name(column);
-            self.found(column.id, place(&name), kind.clone());
-            (None, Arc::new(Field::new(name, kind, true)))
-        });
-        fields.collect()
-    }
-
     /// The columns of a plan of the front that something reads.
     fn kept(&self, plan: &Plan) -> Vec<Column> {
         let mut columns = plan.columns();
@@ -395,16 +320,6 @@ impl Lowering {
     fn is_used(&self, id: ColumnId) -> bool {
         self.reads.borrow().contains_key(&id)
     }
-
-    /// A projection of a plan to columns of names of their own and exact types, in order; they
-    /// are not told of.
-    fn exactly(&self, columns: &[Column], input: LogicalPlan) -> Result<LogicalPlan> {
-        let exprs = columns.iter().map(|column| {
-            let value = expression::exact(self.column(column.id)?, &column.ty)?;
-            Ok(value.alias(own_name(column)))
-        });
-        projected(exprs.collect::<Result<_>>()?, input)
-    }
 }
 
 /// The name under which a computed column is found: no two have the same.
@@ -415,14 +330,6 @@ fn own_name(column: &Column) -> String {
 /// A column without a table.
 fn place(name: &str) -> Expr {
     Expr::Column(Place::new_unqualified(name))
-}
-
-/// A schema.
-fn schema_of(fields: Vec<(Option<TableReference>, Arc<Field>)>) -> Result<Arc<DFSchema>> {
-    Ok(Arc::new(DFSchema::new_with_metadata(
-        fields,
-        HashMap::new(),
-    )?))
 }
 
 /// Counts the nodes that read each column of a plan, and finds the greatest number of any.

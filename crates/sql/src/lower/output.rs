@@ -14,11 +14,9 @@ use datafusion::arrow::array::{
     cast::AsArray, new_null_array,
 };
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use datafusion::common::metadata::FieldMetadata;
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::expr::Alias;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
@@ -32,7 +30,7 @@ use freestone_frontend::types::{Internal, Type};
 use freestone_frontend::values::Numeric;
 use futures::StreamExt;
 
-use super::{Lowered, projected};
+use super::{Lowered, place};
 use crate::error::{Error, Result};
 use crate::types::{NUMBER_KEY, TYPE_KEY};
 use crate::values::DIMENSIONS_KEY;
@@ -49,27 +47,17 @@ pub(crate) fn type_of(field: &Field) -> Option<String> {
 /// Those of building plans.
 pub(crate) fn output(lowered: Lowered, session: &Session) -> Result<Lowered> {
     let Lowered { plan, names, types } = lowered;
-    let columns = plan.schema().columns();
-    let mut exprs = Vec::with_capacity(columns.len());
-    for (column, ty) in columns.into_iter().zip(&types) {
-        let name = column.name.clone();
-        let metadata = said_by(ty, plan.schema().field(exprs.len()));
-        let relation = column.relation.clone();
-        let expr = match is_shown_otherwise(ty) {
-            true => displayed(Expr::Column(column), ty, session),
-            false => Expr::Column(column),
+    let fields = plan.schema().fields().iter().zip(&types);
+    let items = fields.map(|(field, ty)| {
+        let value = place(field.name());
+        let (value, kind) = match is_shown_otherwise(ty) {
+            true => (displayed(value, ty, session), kind(ty)),
+            false => (value, field.data_type().clone()),
         };
-        exprs.push(Expr::Alias(Alias {
-            expr: Box::new(expr),
-            relation,
-            name,
-            metadata: Some(FieldMetadata::from(metadata)),
-        }));
-    }
-    let plan = match exprs.is_empty() {
-        true => plan,
-        false => projected(exprs, plan)?,
-    };
+        let shown = Field::new(field.name(), kind, true).with_metadata(said_by(ty, field));
+        (value, Arc::new(shown))
+    });
+    let plan = plan.projected(items.collect())?;
     Ok(Lowered { plan, names, types })
 }
 
@@ -107,17 +95,19 @@ fn stored_where(lowered: Lowered, are: fn(&Type) -> bool) -> Result<Lowered> {
     if !types.iter().any(are) {
         return Ok(Lowered { plan, names, types });
     }
-    let columns = plan.schema().columns().into_iter().zip(&types);
-    let exprs = columns.map(|(column, ty)| {
-        let (relation, name) = (column.relation.clone(), column.name.clone());
-        let value = Expr::Column(column);
-        let value = match are(ty) {
-            true => storable(value, ty),
-            false => value,
-        };
-        value.alias_qualified(relation, name)
+    let fields = plan.schema().fields().iter().zip(&types);
+    let items = fields.map(|(field, ty)| {
+        let value = place(field.name());
+        match are(ty) {
+            true => {
+                let field = Field::new(field.name(), DataType::Utf8View, true);
+                let field = field.with_metadata(said(ty));
+                (storable(value, ty), Arc::new(field))
+            }
+            false => (value, Arc::clone(field)),
+        }
     });
-    let plan = projected(exprs.collect(), plan)?;
+    let plan = plan.projected(items.collect())?;
     Ok(Lowered { plan, names, types })
 }
 
@@ -130,7 +120,7 @@ fn is_text_outside(ty: &Type) -> bool {
 }
 
 /// The schema of a result: names and types as the statement has them; its plan knows dimensions.
-pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> SchemaRef {
+pub(crate) fn schema(names: &[String], types: &[Type], plan: &Schema) -> SchemaRef {
     let fields = names.iter().zip(types).zip(plan.fields());
     let fields = fields.map(|((name, ty), field)| {
         Field::new(name, sent(ty), true).with_metadata(said_by(ty, field))

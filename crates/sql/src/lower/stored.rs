@@ -12,9 +12,11 @@ use datafusion::logical_expr::{
 };
 use freestone_frontend::types::Type;
 
+use super::Typed;
+use super::expression::cast;
 use crate::error::Error;
 use crate::values::DIMENSIONS_KEY;
-use crate::values::convert::loaded;
+use crate::values::convert::{is_held_as_text, loaded};
 
 /// Values of a column as the front has them.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,6 +42,21 @@ pub(super) fn load(column: Expr, ty: &Type, dimensions: u8) -> Expr {
         signature: Signature::any(1, Volatility::Immutable),
     };
     ScalarUDF::from(function).call(vec![column])
+}
+
+/// A column that stands somewhere in an Arrow type, as one of a type of the front.
+pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
+    let wanted = ty.arrow();
+    if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
+        return Typed::new(place, held.clone());
+    }
+    // Tables of the catalog have lists where the front has arrays.
+    let is_list = matches!((held, ty), (DataType::List(_), Type::Array(_)));
+    let value = match is_list || *held == DataType::Utf8View && is_held_as_text(ty) {
+        true => load(place, ty, 1),
+        false => cast(place, &wanted),
+    };
+    Typed::new(value, wanted)
 }
 
 /// A column whose arrays have some number of dimensions, and says so if there are several.

@@ -1,103 +1,24 @@
-//! Windows: those that the bulk engine has are its own (`bulk_windows`), of the others calls of
-//! one partition and order are one operator.
+//! Calls over windows that the bulk engine has not (`bulk_windows` has those of its own), and frames.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::Expr;
 use freestone_frontend::functions::aggregates::Direction;
 use freestone_frontend::functions::cast_between;
 use freestone_frontend::functions::windows::frame::{self, Mode};
 use freestone_frontend::plan::{
-    Bound as End, Column, Exclude, Expr as Bound, FrameUnits, Plan, SortKey, WindowCall,
+    Bound as End, Column, Exclude, Expr as Bound, FrameUnits, SortKey, WindowCall,
 };
+
+use super::Lowering;
+use super::expression::exact;
+use super::outside::windows::{Distances, Spec};
+use crate::error::{Error, Result};
 use freestone_frontend::types::Type;
 
-use super::expression::exact;
-use super::operator::{Key, over};
-use super::operators::window::Windows;
-use super::outside::windows::{Distances, Spec};
-use super::sorting::options;
-use super::{Lowering, canonical, own_name, projected};
-use crate::error::{Error, Result};
-
 impl Lowering {
-    pub(super) fn window(
-        &self,
-        input: &Plan,
-        calls: &[(Column, WindowCall)],
-    ) -> Result<LogicalPlan> {
-        let mut plan = self.plan(input)?;
-        let mut kept = self.kept(input);
-        let used = calls.iter().filter(|(column, _)| self.is_used(column.id));
-        let mut rest: Vec<&(Column, WindowCall)> = used.collect();
-        let (mut bulk, mut general) = (Vec::new(), Vec::new());
-        for call in rest {
-            match self.bulk_call(call)? {
-                Some(found) => bulk.push(found),
-                None => general.push(call),
-            }
-        }
-        plan = self.bulk_windows(plan, &mut kept, bulk)?;
-        rest = general;
-        while let Some(first) = rest.first().copied() {
-            let same = |(_, call): &&(Column, WindowCall)| {
-                call.partition == first.1.partition && call.order == first.1.order
-            };
-            let (here, later): (Vec<_>, Vec<_>) = rest.iter().copied().partition(same);
-            plan = self.one_window(plan, &kept, &here)?;
-            kept.extend(here.iter().map(|(column, _)| column.clone()));
-            rest = later;
-        }
-        Ok(plan)
-    }
-
-    fn one_window(
-        &self,
-        input: LogicalPlan,
-        kept: &[Column],
-        calls: &[&(Column, WindowCall)],
-    ) -> Result<LogicalPlan> {
-        let Some((_, first)) = calls.first() else {
-            return Ok(input);
-        };
-        let mut exprs: Vec<Expr> = Vec::new();
-        for column in kept {
-            let value = exact(self.column(column.id)?, &column.ty)?;
-            exprs.push(value.alias(own_name(column)));
-        }
-        let mut add = |value: Expr| {
-            let name = format!("#{}", exprs.len());
-            exprs.push(value.alias(name));
-            exprs.len() - 1
-        };
-        let mut partition: Vec<usize> = Vec::new();
-        for value in &first.partition {
-            let key = canonical::key(self.expr(value)?, &value.ty);
-            partition.push(add(key.expr));
-        }
-        let mut order: Vec<Key> = Vec::new();
-        for key in &first.order {
-            let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
-            order.push((add(value.expr), options(key)));
-        }
-        let specs = self.window_specs(calls, &mut |value, _| add(value))?;
-        let input = projected(exprs, input)?;
-        let results = calls.iter().map(|(column, _)| column.clone());
-        let columns: Vec<Column> = kept.iter().cloned().chain(results).collect();
-        let schema = self.schema_of_kept(&columns)?;
-        let operator = Windows {
-            columns: kept.len(),
-            partition,
-            order,
-            calls: Arc::new(specs),
-            around: self.around.clone(),
-        };
-        Ok(over(operator, vec![input], schema))
-    }
-
     /// Calls over windows of one partition and order. `add` is given the values that they read, with
     /// their Arrow types, and says where each stands.
     pub(super) fn window_specs(

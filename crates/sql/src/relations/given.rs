@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::catalog::TableProvider;
-use datafusion::datasource::MemTable;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 
 use crate::error::Result;
+use crate::source::Source;
 
 /// Rows at hand that the rest of a statement may name.
 #[derive(Clone, Debug)]
@@ -20,7 +19,7 @@ pub(crate) struct Given {
     /// Names and types of columns behind those, which `*` does not show.
     pub(crate) hidden: Vec<(String, Type)>,
     /// Its rows; `None` for a statement without RETURNING, which nothing can name.
-    pub(crate) rows: Option<Arc<dyn TableProvider>>,
+    pub(crate) rows: Option<Arc<Source>>,
 }
 
 impl Given {
@@ -45,7 +44,7 @@ impl Given {
             name,
             columns,
             hidden: Vec::new(),
-            rows: Some(Arc::new(MemTable::try_new(schema, vec![rows])?)),
+            rows: Some(Arc::new(Source::Batches(schema, rows))),
         })
     }
 }

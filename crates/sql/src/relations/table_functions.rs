@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::Expr;
 use freestone_storage::{Privileges, RoleId, Store, Table, TableMoves};
 
 use super::Relations;
 use crate::error::{Error, Result};
 use crate::names::named;
-use crate::rows::{Values, batch, table as rows_table};
+use crate::rows::{Values, batch};
 use crate::scan::scalar_of;
+use crate::source::Source;
 use crate::workload::{self, Record};
 
 /// The functions offered here.
@@ -35,7 +35,7 @@ pub(crate) fn table(
     relations: &Relations<'_>,
     name: &str,
     args: &[Expr],
-) -> Result<Option<Arc<dyn TableProvider>>> {
+) -> Result<Option<Arc<Source>>> {
     let make = match name {
         "freestone_blocks" => blocks,
         "freestone_columns" => columns,
@@ -61,25 +61,25 @@ pub(crate) fn table(
         .ok_or_else(|| relations.unknown(&target))?;
     let rights = relations.rights();
     rights.table(&target, table, Privileges::SELECT)?;
-    Ok(Some(rows_table(make(table)?)?))
+    Ok(Some(Source::of_batch(make(table)?)))
 }
 
 /// A table about the whole database.
-fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<dyn TableProvider>> {
+fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<Source>> {
     let rights = relations.rights();
     rights.member(RoleId::MONITOR, &format!("read {name}"))?;
     let record = relations.state.config().get_extension::<Record>();
     let record = record.ok_or_else(|| Error::internal("a session without a record"))?;
-    rows_table(match name {
+    Ok(Source::of_batch(match name {
         "freestone_ledger" => workload::ledger(&record)?,
         "freestone_workload" => workload::workload(&record, relations.snapshot.catalog())?,
         "freestone_advice" => workload::advice(&record)?,
         _ => return mover(relations),
-    })
+    }))
 }
 
 /// What the tuple mover has done to each table since the database was opened.
-fn mover(relations: &Relations<'_>) -> Result<Arc<dyn TableProvider>> {
+fn mover(relations: &Relations<'_>) -> Result<Arc<Source>> {
     let store = relations.state.config().get_extension::<Store>();
     let store = store.ok_or_else(|| Error::internal("a session without a database"))?;
     let status = store.mover_status();
@@ -112,7 +112,7 @@ fn mover(relations: &Relations<'_>) -> Result<Arc<dyn TableProvider>> {
         ("bytes_freed", number(&|t| t.done.bytes_freed)),
         ("last_error", text(&|_| status.last_error.clone())),
     ];
-    rows_table(batch(columns)?)
+    Ok(Source::of_batch(batch(columns)?))
 }
 
 fn usage(name: &str) -> Error {

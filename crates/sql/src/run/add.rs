@@ -46,7 +46,7 @@ impl Run<'_> {
         let streams = match source {
             Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
             Source::Plan(plan, watching) => {
-                let streams = ingest::assigned(&target, plan)?;
+                let streams = ingest::assigned(&target, plan, self.threads())?;
                 Watching::over_all(watching, streams)
             }
         };

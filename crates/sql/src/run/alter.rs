@@ -9,7 +9,6 @@
 
 use std::sync::Arc;
 
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation, RenameTableNameKind};
 use freestone_storage::{TableOptions, TableSchema};
 
@@ -20,6 +19,7 @@ use super::materialized::may_alter;
 use crate::error::{Error, Result};
 use crate::grammar::define::{SequenceChange, TableChange};
 use crate::ingest::{self, Target};
+use crate::interrupt::Requests;
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
 use crate::relations::unknown_table;
@@ -206,7 +206,6 @@ impl Run<'_> {
     }
 
     async fn rewrite(&self, name: &Name, options: &TableOptions) -> Result<()> {
-        use datafusion::catalog::TableProvider;
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             self.store().move_delta(table.id)?;
         }
@@ -218,11 +217,10 @@ impl Run<'_> {
             .ok_or_else(|| unknown_table(&snapshot, name))?;
         let options = &options.with_bounds_from(table, true)?;
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
-        let scan: Arc<dyn ExecutionPlan> =
-            StoredTable::new(table, &name.schema, snapshot.read_view(table.id))
-                .scan(self.state(), None, &[], None)
-                .await?;
-        let streams = ingest::assigned(&target, scan)?;
+        let stored = StoredTable::new(table, snapshot.read_view(table.id));
+        let requests = self.state().config().get_extension::<Requests>();
+        let scan = crate::engine::whole(&stored, requests.unwrap_or_default())?;
+        let streams = ingest::assigned(&target, scan.exec(), self.threads())?;
         let written = ingest::write(self.state(), &target.without_keys(), streams).await?;
         let blocks = written.into_blocks();
         self.edit(|edit| {

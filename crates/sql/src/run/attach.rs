@@ -128,7 +128,7 @@ impl Run<'_> {
         let divisions = Divisions::of(&key, bounds.iter().copied())?;
         let above = Membership::of(self.expressions(), parent)?;
         let plan = self.logical(&parse_one(&query)?).await?.stored()?;
-        let plan = self.physical(&plan).await?;
+        let plan = self.physical(&plan)?;
         let mut stream = execute_stream(plan, self.session.task_context())?;
         while let Some(batch) = stream.next().await {
             let batch = self.assigned(parent, &batch?)?;

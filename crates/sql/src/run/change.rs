@@ -452,7 +452,7 @@ impl Run<'_> {
             }
         };
         match planned {
-            Planned::Plan(plan) => Ok(Wanted::Plan(self.physical(&plan).await?)),
+            Planned::Plan(plan) => Ok(Wanted::Plan(self.physical(&plan)?)),
             Planned::Rows(rows) => Ok(Wanted::Rows(rows)),
         }
     }

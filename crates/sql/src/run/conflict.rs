@@ -515,7 +515,7 @@ impl Run<'_> {
         into.push((MET.to_owned(), Type::Bool));
         let relations = self.relations(&ast).await?;
         let plan = front::planned_into(&relations, &ast, &into)?;
-        let plan = self.physical(&plan).await?;
+        let plan = self.physical(&plan)?;
         let found = self.collected(plan, None).await?;
         let Some(first) = found.first() else {
             return Ok(old.slice(0, 0));

@@ -197,9 +197,9 @@ impl Run<'_> {
         let target = Target::new(self.store(), Arc::new(schema.clone()), options.clone());
         let checks = Checks::of(self.expressions(), &schema, &name.name)?;
         let target = target.with_checks(checks);
-        let physical = self.physical(&plan).await?;
+        let physical = self.physical(&plan)?;
         let watching = self.watched(&physical, create);
-        let streams = ingest::assigned(&target, physical)?;
+        let streams = ingest::assigned(&target, physical, self.threads())?;
         let streams = Watching::over_all(watching, streams);
         let written = ingest::write(self.state(), &target, streams).await?;
         let declared = (schema, Vec::new());

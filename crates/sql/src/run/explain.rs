@@ -1,6 +1,6 @@
 //! EXPLAIN and EXPLAIN ANALYZE: one column, `QUERY PLAN`, one line per row, or one row of JSON.
 //!
-//! EXPLAIN shows the physical plan, VERBOSE also the logical one. ANALYZE runs the
+//! EXPLAIN shows the plan. ANALYZE runs the
 //! query, throws its rows away and adds what each operator counted; the counts of
 //! a scan tell how many blocks were pruned and read. Of a statement that changes rows, the
 //! query for those rows is explained, and ANALYZE carries the statement out. Of CREATE
@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{
     AnalyzeFormat, AnalyzeFormatKind, CopySource, DescribeAlias, Statement as Ast, UtilityOption,
@@ -25,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::Run;
 use super::locking::without_locks;
 use super::with::with_before;
-use crate::engine::INDENT;
+use crate::engine::{self, pipelines};
 use crate::error::{Error, Result};
 use crate::names::{Name, position, table_name};
 use crate::outcome::Outcome;
@@ -133,7 +132,7 @@ impl Run<'_> {
                     _ => {}
                 }
                 let run = wanted.analyze && !creates;
-                let mut shown = Box::pin(self.explain_query(&query, &wanted, run)).await?;
+                let mut shown = Box::pin(self.explain_query(&query, run)).await?;
                 if wanted.analyze && creates {
                     self.explain_run(statement, &mut shown).await?;
                 }
@@ -144,10 +143,10 @@ impl Run<'_> {
     }
 
     /// Plans a query, and runs it if that is wanted.
-    async fn explain_query(&self, ast: &Ast, wanted: &Wanted, run: bool) -> Result<Shown> {
+    async fn explain_query(&self, ast: &Ast, run: bool) -> Result<Shown> {
         let begin = Instant::now();
         let plan = self.logical(ast).await?;
-        let physical = self.physical(&plan).await?;
+        let physical = self.physical(&plan)?;
         let mut shown = Shown {
             planned: begin.elapsed(),
             ..Shown::default()
@@ -155,12 +154,6 @@ impl Run<'_> {
         let watched = self.session.watched(&physical, ast)?;
         // As it is now: a run may bring into memory what it reads.
         shown.predicted = watched.prediction()?.into_iter().collect();
-        if wanted.verbose && !wanted.json {
-            let optimized = crate::lower::optimize(plan.plan.clone(), self.state())?;
-            let text = optimized.display_indent_schema().to_string();
-            shown.plan.extend(text.lines().map(str::to_owned));
-            shown.plan.push(String::new());
-        }
         if run {
             let begin = Instant::now();
             let watched = (!watched.uses().is_empty()).then(|| Arc::new(watched));
@@ -168,12 +161,8 @@ impl Run<'_> {
             let watching = self.watching(&physical, ast, &known);
             let rows = self.drain(&physical, watching).await?;
             shown.ran = Some((rows, begin.elapsed()));
-            let text = DisplayableExecutionPlan::with_metrics(physical.as_ref());
-            let text = text.indent(wanted.verbose).to_string();
-            shown.plan.extend(aligned(&text));
-        } else {
-            shown.plan.extend(lines_of(&physical, wanted.verbose));
         }
+        shown.plan.extend(lines_of(&physical));
         Ok(shown)
     }
 
@@ -207,7 +196,7 @@ impl Run<'_> {
             plan: vec![head],
             ..Shown::default()
         };
-        let lines = plans.iter().flat_map(|plan| lines_of(plan, wanted.verbose));
+        let lines = plans.iter().flat_map(lines_of);
         shown.plan.extend(lines.map(|line| format!("  {line}")));
         if wanted.analyze {
             self.explain_run(ast, &mut shown).await?;
@@ -483,50 +472,22 @@ fn explained(statement: &Ast) -> Result<Ast> {
 }
 
 /// The lines of a plan that has not run.
-fn lines_of(plan: &Arc<dyn ExecutionPlan>, verbose: bool) -> Vec<String> {
-    let shown = DisplayableExecutionPlan::new(plan.as_ref());
-    aligned(&shown.indent(verbose).to_string())
-}
-
-/// The lines of a plan, those of our operators below the node that they belong to.
-fn aligned(plan: &str) -> Vec<String> {
-    let mut indent = "";
-    let lines = plan.lines().map(|line| match line.strip_prefix(INDENT) {
-        Some(own) => format!("{indent}{own}"),
-        None => {
-            indent = &line[..line.len() - line.trim_start().len()];
-            line.to_owned()
-        }
-    });
-    lines.collect()
+fn lines_of(plan: &Arc<dyn ExecutionPlan>) -> Vec<String> {
+    let text = pipelines(plan).map(|plan| engine::explained(plan));
+    text.unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Takes the times that an operator took out of its line.
 fn without_times(line: &mut String) {
-    // Of our operators: `; 5 in 0.123 ms`.
+    // `; 5 in 0.123 ms`
     if let Some(at) = line.find(" ms").filter(|_| line.contains("  (about "))
         && let Some(from) = line[..at].rfind(" in ")
     {
         line.replace_range(from..at + " ms".len(), "");
     }
-    let Some(from) = line.find("metrics=[").map(|at| at + "metrics=[".len()) else {
-        return;
-    };
-    let Some(to) = line[from..].rfind(']').map(|at| from + at) else {
-        return;
-    };
-    let is_time = |item: &&str| {
-        let value = item.rsplit_once('=').map_or("", |(_, value)| value);
-        let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
-        let unit = &value[digits.len()..];
-        !digits.is_empty() && matches!(unit, "ns" | "µs" | "ms" | "s" | "m" | "h")
-    };
-    let kept: Vec<&str> = line[from..to]
-        .split(", ")
-        .filter(|item| !is_time(item))
-        .collect();
-    let kept = kept.join(", ");
-    line.replace_range(from..to, &kept);
 }
 
 /// The lines of a plan as a tree: each has those below it that stand further right.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::concat;
-use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::{Expr as Computed, ExprSchemable, LogicalPlanBuilder};
+use datafusion::arrow::datatypes::Field;
+use datafusion::common::{Column as Place, DFSchema, ScalarValue};
+use datafusion::logical_expr::{Expr as Computed, ExprSchemable};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
@@ -125,7 +126,7 @@ impl Run<'_> {
                 }
                 _ => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
-                    let plan = self.physical(&plan).await?;
+                    let plan = self.physical(&plan)?;
                     let watching = self.watched(&plan, insert);
                     Source::Plan(plan, watching)
                 }
@@ -279,7 +280,7 @@ impl Run<'_> {
             return Ok((name, None));
         }
         let plan = self.insert_plan(table, &columns, query, &insert).await?;
-        Ok((name, Some(self.physical(&plan).await?)))
+        Ok((name, Some(self.physical(&plan)?)))
     }
 
     /// The query's columns in table order, defaults in the gaps.
@@ -302,7 +303,7 @@ impl Run<'_> {
         let targets: Vec<(String, Type)> = stored_as(&self.snapshot, targets).collect();
         let ast = Ast::Query(Box::new(query.clone()));
         let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
-        let given = source.plan.schema().columns();
+        let given = source.plan.schema().fields();
         let overriding = Overriding::of(insert);
         check_width(given.len(), columns.len(), !insert.columns.is_empty())?;
         let mut projection = Vec::with_capacity(table.schema.columns.len());
@@ -313,10 +314,18 @@ impl Run<'_> {
                 .and_then(|at| given.get(at));
             let taken = source.is_some() && overriding.takes(column)?;
             let value = match source.filter(|_| taken) {
-                Some(source) => Computed::Column(source.clone()),
-                None => self.default_expr(column)?,
+                Some(field) => (
+                    Computed::Column(Place::new_unqualified(field.name())),
+                    field.data_type().clone(),
+                ),
+                None => {
+                    let value = self.default_expr(column)?;
+                    let kind = value.get_type(&DFSchema::empty())?;
+                    (value, kind)
+                }
             };
-            projection.push(value.alias(column.name.clone()));
+            let (value, kind) = value;
+            projection.push((value, Arc::new(Field::new(&column.name, kind, true))));
         }
         let names = table
             .schema
@@ -330,9 +339,7 @@ impl Run<'_> {
             dated: true,
             session: source.session,
             unreadable: source.unreadable,
-            plan: LogicalPlanBuilder::from(source.plan)
-                .project(projection)?
-                .build()?,
+            plan: source.plan.projected(projection)?,
         })
     }
 

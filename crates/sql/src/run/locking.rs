@@ -294,7 +294,7 @@ impl Run<'_> {
         let stream = match planned {
             Planned::Plan(logical) => {
                 let logical = logical.shown()?;
-                let physical = self.physical(&logical).await?;
+                let physical = self.physical(&logical)?;
                 let context = self.session.task_context_at(&self.snapshot);
                 let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
                 with_schema(execute_stream(physical, context)?, all)

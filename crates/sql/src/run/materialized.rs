@@ -141,9 +141,9 @@ impl Run<'_> {
             .with_hint("DROP it and create it anew."));
         }
         let target = self.target(table)?;
-        let physical = self.physical(&plan).await?;
+        let physical = self.physical(&plan)?;
         let watching = self.watched(&physical, &ast);
-        let streams = ingest::assigned(&target, physical)?;
+        let streams = ingest::assigned(&target, physical, self.threads())?;
         let streams = Watching::over_all(watching, streams);
         Ok(ingest::write(self.state(), &target, streams)
             .await?

@@ -247,6 +247,11 @@ impl Run<'_> {
             .get_or_init(|| Box::new(self.session.statement_state()))
     }
 
+    /// Threads that share the work of the statement.
+    pub(crate) fn threads(&self) -> usize {
+        self.state().config().target_partitions()
+    }
+
     /// The settings by which the session reads texts of dates and times.
     pub(crate) fn locale(&self) -> &Arc<Locale> {
         self.locale.get_or_init(|| {
@@ -367,7 +372,7 @@ impl Run<'_> {
     /// The names a query of this statement may use, with its files opened.
     pub(crate) async fn relations(&self, ast: &Ast) -> Result<Relations<'_>> {
         let catalog = self.snapshot.catalog();
-        let files = open_all(self.state(), (self.identity(), catalog), ast).await?;
+        let files = open_all((self.identity(), catalog), ast)?;
         let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
         relations.given = self.given.lock().clone();

@@ -138,7 +138,7 @@ impl Run<'_> {
         let key = Key::of(self.expressions(), key, &parent.schema, &parent.name)?;
         let divisions = Divisions::of(&key, bounds.iter().copied())?;
         let plan = self.logical(&parse_one(&query)?).await?.stored()?;
-        let plan = self.physical(&plan).await?;
+        let plan = self.physical(&plan)?;
         let mut stream = execute_stream(plan, self.session.task_context())?;
         while let Some(batch) = stream.next().await {
             let batch = self.assigned(parent, &batch?)?;

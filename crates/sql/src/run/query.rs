@@ -66,11 +66,11 @@ impl Run<'_> {
         let schema = lower::schema(&plan.names, &plan.types, plan.plan.schema());
         // Looked at before the plan is made of them.
         let tables = if shared && !plan.dated {
-            lasting(&plan.plan)
+            lasting(plan.plan.plan())
         } else {
             None
         };
-        let physical = self.physical(&plan).await?;
+        let physical = self.physical(&plan)?;
         let planned = KnownPlan {
             physical,
             schema,
@@ -139,16 +139,16 @@ impl Run<'_> {
         Ok(batches)
     }
 
-    pub(crate) async fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
+    pub(crate) fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
         match &plan.unreadable {
             Some(error) => Err(error.clone()),
-            None => self.physical_of_any(plan).await,
+            None => Ok(self.physical_of_any(plan)),
         }
     }
 
     /// As [`Run::physical`], of a plan that may read a materialized view without rows, too.
-    pub(super) async fn physical_of_any(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(crate::engine::planned(&plan.plan, self.state()).await?)
+    pub(super) fn physical_of_any(&self, plan: &Logical) -> Arc<dyn ExecutionPlan> {
+        plan.plan.exec()
     }
 }
 

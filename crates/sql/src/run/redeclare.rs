@@ -277,7 +277,7 @@ impl Run<'_> {
     pub(super) async fn any(&self, query: &str) -> Result<bool> {
         let ast = parse_one(query)?;
         let plan = self.logical(&ast).await?;
-        let physical = self.physical_of_any(&plan).await?;
+        let physical = self.physical_of_any(&plan);
         let found = collect(physical, self.session.task_context()).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
@@ -472,7 +472,7 @@ impl Run<'_> {
         checked.checks.retain(|check| !check.unvalidated);
         let checks = ingest::Checks::of(self.expressions(), &checked, &table.name)?;
         let target = target.with_checks(checks);
-        let streams = ingest::assigned(&target, self.physical_of_any(&plan).await?)?;
+        let streams = ingest::assigned(&target, self.physical_of_any(&plan), self.threads())?;
         let blocks = ingest::write(self.state(), &target, streams)
             .await?
             .into_blocks();

@@ -166,7 +166,7 @@ impl Run<'_> {
         if let Some(file) = file_name(name) {
             let ast = crate::statement::parse_one(&format!("SELECT * FROM {name}"))?;
             let catalog = self.snapshot.catalog();
-            let files = open_all(self.state(), (self.identity(), catalog), &ast).await?;
+            let files = open_all((self.identity(), catalog), &ast)?;
             return match files.get(file) {
                 Some(table) => described(&table.schema()),
                 None => Err(Error::internal("the file was not opened")),
@@ -187,7 +187,7 @@ impl Run<'_> {
     pub(super) async fn describe_query(&self, ast: &Ast) -> Result<Outcome> {
         let plan = self.logical(ast).await?;
         let plan = plan.shown()?.renamed()?;
-        described(&Arc::new(plan.plan.schema().as_arrow().clone()))
+        described(plan.plan.schema())
     }
 
     pub(super) fn set(&self, set: &Set) -> Result<Outcome> {

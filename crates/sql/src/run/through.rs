@@ -132,7 +132,7 @@ impl Run<'_> {
         let query = compose::query(checked.collect(), from, None)?;
         let query = compose::ordered(query, compose::column(&view, PLACE));
         let plan = self.logical(&Ast::Query(Box::new(query))).await?.stored()?;
-        let plan = self.physical(&plan).await?;
+        let plan = self.physical(&plan)?;
         let found = self.collected(plan, None).await?;
         let mut place = 0;
         for batch in &found {

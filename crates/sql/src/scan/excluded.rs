@@ -12,16 +12,11 @@
 
 use std::cmp::Ordering;
 
-use datafusion::catalog::default_table_source::source_as_provider;
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, Projection, TableScan, Union};
 use freestone_storage::row::cell;
 use freestone_storage::{
     BoundValue, Catalog, Column, CompareOp, PartitionBound, Predicate, Table, Value,
 };
 
-use super::StoredTable;
 use crate::partition::{ancestors, column_of_part};
 use crate::types::type_held;
 use crate::values::assign;
@@ -166,100 +161,4 @@ impl Values {
             }),
         }
     }
-}
-
-/// The plan without scans that find nothing, and without what is over them alone.
-///
-/// # Errors
-/// Those of making nodes.
-pub(crate) fn pruned(plan: LogicalPlan) -> DfResult<LogicalPlan> {
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        found |= matches!(node, LogicalPlan::TableScan(scan) if says_something(scan));
-        Ok(match found {
-            true => TreeNodeRecursion::Stop,
-            false => TreeNodeRecursion::Continue,
-        })
-    })?;
-    match found {
-        true => Ok(plan.transform_up_with_subqueries(without_empty)?.data),
-        false => Ok(plan),
-    }
-}
-
-/// Whether a scan has conditions and is of a partition whose bound says something.
-fn says_something(scan: &TableScan) -> bool {
-    let provider = source_as_provider(&scan.source).ok();
-    let stored = provider
-        .as_ref()
-        .and_then(|one| one.downcast_ref::<StoredTable>());
-    !scan.filters.is_empty() && stored.is_some_and(StoredTable::is_bounded)
-}
-
-fn is_empty(plan: &LogicalPlan) -> bool {
-    matches!(plan, LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row)
-}
-
-fn without_empty(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
-    let gone = match &plan {
-        LogicalPlan::TableScan(scan) => {
-            let provider = source_as_provider(&scan.source).ok();
-            let stored = provider
-                .as_ref()
-                .and_then(|one| one.downcast_ref::<StoredTable>());
-            stored.is_some_and(|stored| {
-                let predicate = stored.predicate_of(&scan.filters).flatten();
-                predicate.is_some_and(|predicate| stored.excludes(&predicate))
-            })
-        }
-        LogicalPlan::Projection(projection) => is_empty(&projection.input),
-        LogicalPlan::SubqueryAlias(alias) => is_empty(&alias.input),
-        LogicalPlan::Filter(filter) => is_empty(&filter.input),
-        LogicalPlan::Union(union) => union.inputs.iter().all(|input| is_empty(input)),
-        _ => false,
-    };
-    if gone {
-        return Ok(Transformed::yes(LogicalPlan::EmptyRelation(
-            EmptyRelation {
-                produce_one_row: false,
-                schema: std::sync::Arc::clone(plan.schema()),
-            },
-        )));
-    }
-    let LogicalPlan::Union(union) = plan else {
-        return Ok(Transformed::no(plan));
-    };
-    let before = union.inputs.len();
-    let Union { inputs, schema } = union;
-    let mut kept: Vec<_> = inputs
-        .into_iter()
-        .filter(|input| !is_empty(input))
-        .collect();
-    if kept.len() == before {
-        let inputs = kept;
-        return Ok(Transformed::no(LogicalPlan::Union(Union {
-            inputs,
-            schema,
-        })));
-    }
-    if kept.len() > 1 {
-        let inputs = kept;
-        return Ok(Transformed::yes(LogicalPlan::Union(Union {
-            inputs,
-            schema,
-        })));
-    }
-    let Some(only) = kept.pop() else {
-        return Ok(Transformed::no(LogicalPlan::EmptyRelation(EmptyRelation {
-            produce_one_row: false,
-            schema,
-        })));
-    };
-    let columns = only.schema().columns().into_iter();
-    let named = columns.zip(schema.iter()).map(|(column, (table, field))| {
-        Expr::Column(column).alias_qualified(table.cloned(), field.name())
-    });
-    let named: Vec<Expr> = named.collect();
-    let projection = Projection::try_new_with_schema(named, only, schema)?;
-    Ok(Transformed::yes(LogicalPlan::Projection(projection)))
 }

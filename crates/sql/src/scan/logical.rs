@@ -12,12 +12,8 @@ use freestone_storage::{ColumnType, CompareOp, Predicate, TableSchema, Value};
 use super::like::like;
 use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
 
-/// The predicate that holds for exactly the rows where `expr` is TRUE.
-pub(crate) fn predicate(schema: &TableSchema, expr: &Expr) -> Option<Predicate> {
-    predicate_of(schema, &|name| schema.index_of(name), expr)
-}
-
-/// The predicate of an expression over columns that go by other names.
+/// The predicate that holds for exactly the rows where `expr` is TRUE; `find` says which column a
+/// name means.
 pub(crate) fn predicate_of(
     schema: &TableSchema,
     find: &dyn Fn(&str) -> Option<usize>,

@@ -1,30 +1,20 @@
-//! Scans: DataFusion's view of a stored table.
+//! Scans of stored tables: what they read, and which conditions storage decides.
 //!
-//! `provider` answers the logical planner (which filters can the scan take over?),
-//! `exec` is the physical node whose partitions take blocks from one queue,
-//! `sargable`, `logical` and `physical` translate expressions into storage
-//! predicates, `statistics` tells the optimizer what to expect, and `twins` guards its rules
-//! for filters.
+//! `provider` has a table in one snapshot, `excluded` what the bounds of partitions say of it.
+//! `sargable`, `like` and `logical` translate expressions into storage predicates; `statistics` tells how
+//! many rows those keep.
 
 mod excluded;
-mod exec;
 mod like;
 mod logical;
-mod physical;
 mod provider;
 mod sargable;
-mod source;
 mod statistics;
-mod stream;
-mod top;
-pub(crate) mod twins;
 
-pub(crate) use excluded::{held, pruned};
-pub(crate) use exec::FreestoneScan;
+pub(crate) use excluded::held;
 pub(crate) use logical::{describe, predicate_of};
 pub(crate) use provider::{ROW_ID, StoredTable};
 pub(crate) use statistics::{scalar_of, selectivity};
-pub(crate) use top::TopOfScan;
 
 /// `column IN (values)` of the column's own type, when storage can decide it.
 pub(crate) fn in_values(

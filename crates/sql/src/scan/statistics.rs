@@ -1,16 +1,12 @@
-//! What the planner may know about a scan: rows, bounds, distinct counts.
+//! Shares of rows that predicates keep, from bounds and distinct counts.
 //!
-//! Without a predicate the row count and exact bounds are exact, so that
-//! COUNT(*), MIN and MAX are answered without reading blocks. With a predicate
-//! everything is an estimate: each term keeps a share of the rows (its
+//! Everything is an estimate: each term keeps a share of the rows (its
 //! selectivity, from bounds and distinct counts, as in System R), and terms of a
 //! conjunction are taken as independent.
 
-use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use datafusion::common::ScalarValue;
 use freestone_storage::{
-    ColumnStatistics as Facts, ColumnType, CompareOp, Predicate, TableSchema, TableStatistics,
-    Value,
+    ColumnStatistics as Facts, ColumnType, CompareOp, Predicate, TableStatistics, Value,
 };
 
 /// Share of rows that a term keeps when nothing better is known.
@@ -60,84 +56,6 @@ fn whole_scalar(kind: &ColumnType, value: i128) -> Option<ScalarValue> {
             Some("+00:00".into()),
         )),
         _ => None,
-    }
-}
-
-/// Statistics of a scan of `projection` under `predicate` and `limit`.
-pub(crate) fn scan_statistics(
-    schema: &TableSchema,
-    facts: &TableStatistics,
-    projection: &[usize],
-    predicate: Option<&Predicate>,
-    limit: Option<usize>,
-) -> Statistics {
-    let total = facts.rows as f64;
-    let kept = predicate.map_or(1.0, |p| selectivity(facts, p));
-    let estimate = (total * kept).ceil().max(0.0) as usize;
-    let mut rows = match predicate {
-        None => Precision::Exact(facts.rows as usize),
-        Some(_) => Precision::Inexact(estimate),
-    };
-    if let Some(limit) = limit {
-        rows = match rows {
-            Precision::Exact(n) => Precision::Exact(n.min(limit)),
-            other => Precision::Inexact(other.get_value().copied().unwrap_or(limit).min(limit)),
-        };
-    }
-    let exact = predicate.is_none() && limit.is_none();
-    let row_count = rows.get_value().copied().unwrap_or(0);
-    let mut bytes = 0_f64;
-    let columns = projection
-        .iter()
-        .map(|index| {
-            let (Some(column), Some(fact)) =
-                (schema.columns.get(*index), facts.columns.get(*index))
-            else {
-                return ColumnStatistics::new_unknown();
-            };
-            bytes += width(&column.kind) * row_count as f64;
-            column_statistics(&column.kind, fact, exact, row_count)
-        })
-        .collect();
-    Statistics {
-        num_rows: rows,
-        total_byte_size: Precision::Inexact(bytes as usize),
-        column_statistics: columns,
-    }
-}
-
-/// Bytes of a value in memory; text is taken to be short.
-fn width(kind: &ColumnType) -> f64 {
-    match kind.arrow().primitive_width() {
-        Some(bytes) => bytes as f64,
-        None if *kind == ColumnType::Boolean => 0.125,
-        None => 24.0,
-    }
-}
-
-fn column_statistics(
-    kind: &ColumnType,
-    fact: &Facts,
-    exact: bool,
-    rows: usize,
-) -> ColumnStatistics {
-    let bound = |value: &Option<Value>| match value.as_ref().and_then(|v| scalar_of(kind, v)) {
-        Some(scalar) if exact && fact.exact_bounds => Precision::Exact(scalar),
-        Some(scalar) => Precision::Inexact(scalar),
-        None => Precision::Absent,
-    };
-    let nulls = fact.null_count as usize;
-    ColumnStatistics {
-        null_count: if exact {
-            Precision::Exact(nulls)
-        } else {
-            Precision::Inexact(nulls.min(rows))
-        },
-        max_value: bound(&fact.max),
-        min_value: bound(&fact.min),
-        sum_value: Precision::Absent,
-        distinct_count: Precision::Inexact((fact.distinct as usize).min(rows.max(1))),
-        byte_size: Precision::Inexact((width(kind) * rows as f64) as usize),
     }
 }
 

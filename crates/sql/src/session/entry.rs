@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Session;
 use crate::error::{Error, Result};
-use crate::planner::limited;
 use crate::plans::PlannedFor;
 use crate::rights::{Identity, Login};
 use crate::settings::{ClientSettings, of_all};
+use crate::template::limited;
 
 impl Session {
     /// Which known plans were made with its settings, and for its rights.

@@ -6,7 +6,7 @@
 //! | `freestone.batch_rows` | rows per batch between operators |
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
-//! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
+//! | `freestone.engine` | whether queries of few rows are looked up by keys (`auto`), or all run by bulk operators (`bulk`) |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `freestone.machine` | a machine file by which EXPLAIN and ADVISE of the session predict; see `machine` |
@@ -180,8 +180,8 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
     }
-    if option == ENGINE && value != "freestone" && value != "datafusion" {
-        return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
+    if option == ENGINE && value != "auto" && value != "bulk" {
+        return Err(refuse(&value, "give 'auto' or 'bulk'"));
     }
     if name == "timezone" && !datetime::zone_exists(&value) {
         let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
@@ -221,7 +221,7 @@ fn same_word(a: &str, b: &str) -> bool {
 }
 
 fn default_of(option: &str) -> Option<String> {
-    let fresh = crate::planner::template(None);
+    let fresh = crate::template::template(None);
     entries(&fresh)
         .into_iter()
         .find(|entry| entry.key == option)?

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{
     Array, ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray, make_array,
 };
-use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::arrow::compute::concat;
+use datafusion::arrow::datatypes::DataType;
 
 use crate::error::Result;
 
@@ -52,12 +52,13 @@ impl Counted {
     }
 }
 
-/// The rows of several batches as one.
+/// Several arrays of a type one behind the other, with views that lead to few buffers.
 ///
 /// # Errors
-/// If the batches have other columns than the schema.
-pub(crate) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
-    compacted(concat_batches(schema, batches)?, BUFFERS)
+/// Errors of Arrow, such as for arrays of different types.
+pub(crate) fn concatenated(arrays: &[ArrayRef]) -> Result<ArrayRef> {
+    let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+    compact(&concat(&arrays)?, BUFFERS)
 }
 
 /// The rows of a batch, copied where their views lead to many buffers for so few rows.
@@ -120,7 +121,8 @@ mod tests {
     use super::*;
     use datafusion::arrow::array::{ListArray, StringViewArray};
     use datafusion::arrow::buffer::OffsetBuffer;
-    use datafusion::arrow::datatypes::{Field, Schema};
+    use datafusion::arrow::compute::concat_batches;
+    use datafusion::arrow::datatypes::Field;
 
     /// A column of texts too long for a view itself, and one of lists of them.
     fn batch() -> RecordBatch {
@@ -163,11 +165,13 @@ mod tests {
     #[test]
     fn rows_that_are_put_together_again_and_again_lead_to_few_buffers() {
         let first = batch();
-        let schema: SchemaRef = Arc::new(Schema::clone(&first.schema()));
         let mut all = first.clone();
         for _ in 0..12 {
-            let slices: Vec<RecordBatch> = (0..20).map(|at| all.slice(at, 1)).collect();
-            all = concatenated(&schema, &slices).unwrap();
+            let columns = all.columns().iter().map(|column| {
+                let slices: Vec<ArrayRef> = (0..20).map(|at| column.slice(at, 1)).collect();
+                concatenated(&slices).unwrap()
+            });
+            all = RecordBatch::try_new(first.schema(), columns.collect()).unwrap();
         }
         assert_eq!(all, first);
         let texts = all.column(0).as_string_view();

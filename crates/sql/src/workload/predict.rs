@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::sorts::sort::SortExec;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Bound, Learnt, price};
 use freestone_storage::ScanMetrics;
@@ -13,8 +12,6 @@ use super::uses::Use;
 use super::{Known, Record};
 use crate::engine::pipelines;
 use crate::error::Result;
-use crate::lower::bulk_over_inputs;
-use crate::scan::FreestoneScan;
 
 /// Seconds that every query takes, to be begun and to hand over its rows.
 const BEGIN: f64 = 100e-6;
@@ -119,78 +116,13 @@ pub(crate) struct Step {
     scan: Option<Arc<ScanMetrics>>,
 }
 
-/// Rows that a part of a plan gives: as the planner expects, and as counted so far.
-#[derive(Clone, Copy, Default)]
-struct Rows {
-    expected: f64,
-    counted: f64,
-}
-
-/// The operators of a plan, of DataFusion's those that order rows; its scans in the order
-/// of [`uses`](super::uses::uses).
+/// The operators of a plan; its scans in the order of [`uses`](super::uses::uses).
 pub(crate) fn steps(plan: &Arc<dyn ExecutionPlan>) -> Vec<Step> {
     let mut found = Vec::new();
-    add(plan, &mut found);
+    if let Some(plan) = pipelines(plan) {
+        walk(plan, &mut found);
+    }
     found
-}
-
-fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Step>) -> Rows {
-    if let Some(ours) = pipelines(plan).or_else(|| bulk_over_inputs(plan)) {
-        walk(ours, found);
-        for child in plan.children() {
-            add(child, found);
-        }
-        return Rows {
-            expected: ours.estimate,
-            counted: ours.metrics.rows.load(Ordering::Relaxed) as f64,
-        };
-    }
-    if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
-        let (counts, seconds) = scan.counted().unzip();
-        let returned = counts.as_deref().map(|counts| &counts.rows_returned);
-        let counted = returned.map_or(0.0, |rows| rows.load(Ordering::Relaxed) as f64);
-        found.push(Step {
-            name: SCAN,
-            expected: 0.0,
-            rows: 0.0,
-            seconds: seconds.unwrap_or_default(),
-            scan: counts,
-        });
-        return Rows {
-            expected: scan.rows_expected() as f64,
-            counted,
-        };
-    }
-    let mut below = Rows::default();
-    for child in plan.children() {
-        let rows = add(child, found);
-        below.expected += rows.expected;
-        below.counted += rows.counted;
-    }
-    if let Some(name) = orders(plan) {
-        let spent = plan.metrics().and_then(|counts| counts.elapsed_compute());
-        found.push(Step {
-            name,
-            expected: below.expected,
-            rows: below.counted,
-            seconds: spent.unwrap_or_default() as f64 / 1e9,
-            scan: None,
-        });
-    }
-    let most = plan.fetch().map_or(f64::INFINITY, |rows| rows as f64);
-    Rows {
-        expected: below.expected.min(most),
-        counted: below.counted.min(most),
-    }
-}
-
-/// The name of an operator of DataFusion that orders rows.
-fn orders(plan: &Arc<dyn ExecutionPlan>) -> Option<&'static str> {
-    match plan.is::<SortExec>() {
-        true if plan.fetch().is_some() => Some("top"),
-        true => Some("sort"),
-        false => None,
-    }
 }
 
 fn walk(plan: &Plan, found: &mut Vec<Step>) {
@@ -214,10 +146,10 @@ fn name_of(node: &Node) -> &'static str {
         Node::Project(..) => "project",
         Node::Aggregate(..) => "aggregate",
         Node::Join(_) => "join",
+        Node::Sort(_, sorting) if sorting.fetch.is_some() => "top",
         Node::Sort(..) => "sort",
         Node::Fold(..) => "fold",
         Node::Window(..) => "window",
-        Node::Feed(_) => "feed",
         Node::Limit(..) => "limit",
         Node::Union(_) => "union",
         Node::Ranges(..) => "ranges",

@@ -3,11 +3,7 @@
 
 use std::sync::Arc;
 
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::sorts::sort::SortExec;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Run, Test, Tested, Usage};
@@ -15,8 +11,7 @@ use freestone_storage::{CompareOp, Predicate, ScanRequest, Table};
 
 use crate::engine::pipelines;
 use crate::error::Result;
-use crate::lower::bulk_over_inputs;
-use crate::scan::{FreestoneScan, selectivity};
+use crate::scan::selectivity;
 
 /// What a plan asks of a table at one of its places.
 #[derive(Clone, Debug)]
@@ -33,58 +28,10 @@ pub(crate) struct Use {
 /// Everything that a physical plan reads from tables.
 pub(crate) fn uses(plan: &Arc<dyn ExecutionPlan>) -> Vec<Use> {
     let mut found = Vec::new();
-    add(plan, &mut found);
+    if let Some(plan) = pipelines(plan) {
+        trace(plan, &mut found);
+    }
     found
-}
-
-/// Adds the uses of a plan; returns where its columns come from.
-fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) -> Vec<Origin> {
-    if let Some(ours) = pipelines(plan) {
-        return trace(ours, found);
-    }
-    if let Some(ours) = bulk_over_inputs(plan) {
-        let origins = trace(ours, found);
-        for child in plan.children() {
-            add(child, found);
-        }
-        return origins;
-    }
-    if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
-        let (table, projection, predicate) = scan.reads();
-        return scanned(Use::of(table, projection, predicate), projection, found);
-    }
-    let children = plan.children();
-    let below: Vec<Vec<Origin>> = children.iter().map(|child| add(child, found)).collect();
-    let width = plan.schema().fields().len();
-    let ([child], Ok([below])) = (children.as_slice(), <[Vec<Origin>; 1]>::try_from(below)) else {
-        return vec![None; width];
-    };
-    let origin = |expression: &Arc<dyn PhysicalExpr>| {
-        let column = expression.downcast_ref::<Column>()?;
-        below.get(column.index()).copied().flatten()
-    };
-    let origins = |keys: &[PhysicalSortExpr]| -> Vec<Origin> {
-        let keys = keys.iter();
-        keys.map(|key| origin(&key.expr)).collect()
-    };
-    if let Some(sort) = plan.downcast_ref::<SortExec>() {
-        note(found, &origins(sort.expr()), |usage| &mut usage.sorted);
-    }
-    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let columns = projection.expr().iter();
-        return columns.map(|column| origin(&column.expr)).collect();
-    }
-    // Whatever leaves the columns as they are, or adds some.
-    let (ours, theirs) = (plan.schema(), child.schema());
-    let mut names = theirs.fields().iter().zip(ours.fields());
-    match width >= below.len() && names.all(|(one, other)| one.name() == other.name()) {
-        true => below
-            .into_iter()
-            .chain(std::iter::repeat(None))
-            .take(width)
-            .collect(),
-        false => vec![None; width],
-    }
 }
 
 /// Adds a use; returns where the columns come from that it reads.
@@ -264,7 +211,7 @@ fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
             }
             vec![None; plan.types.len()]
         }
-        Node::Feed(_) | Node::Rows(_) | Node::Round(_) => vec![None; plan.types.len()],
+        Node::Rows(_) | Node::Round(_) => vec![None; plan.types.len()],
         Node::Join(join) => {
             let build = trace(&join.build, found);
             let probe = trace(&join.probe, found);

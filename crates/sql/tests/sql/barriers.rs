@@ -98,7 +98,7 @@ fn conditions_that_fail_meet_only_what_a_view_shows() {
     let (database, _) = staffed();
     let reader = Sql::on(&database);
     reader.run("SET ROLE reader");
-    for engine in ["freestone", "datafusion"] {
+    for engine in ["auto", "bulk"] {
         reader.run(&format!("SET freestone.engine = '{engine}'"));
         for view in VIEWS {
             for (sql, expected) in PROBES {

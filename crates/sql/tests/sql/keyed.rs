@@ -579,7 +579,7 @@ fn text_outcome(sql: &Sql, text: &str) -> String {
 #[test]
 fn prepared_changes_by_keys_do_what_literals_do() {
     let (keyed, planned, shaped) = (tables(), tables(), tables());
-    planned.run("SET freestone.engine = 'datafusion'");
+    planned.run("SET freestone.engine = 'bulk'");
     let all = "SELECT * FROM cu ORDER BY w, d, id, bal";
     let mut done = 0;
     for (number, condition) in CONDITIONS.iter().enumerate() {
@@ -740,7 +740,7 @@ fn values_of_one_shape_mean_what_they_say() {
 #[test]
 fn texts_of_one_outline_mean_what_they_say() {
     let (known, planned) = (Sql::new(), Sql::new());
-    planned.run("SET freestone.engine = 'datafusion'");
+    planned.run("SET freestone.engine = 'bulk'");
     for sql in [&known, &planned] {
         sql.run(
             "CREATE TABLE o (k int PRIMARY KEY, b bigint, s smallint, n numeric(6,2), m numeric,
@@ -863,7 +863,7 @@ fn texts_of_one_outline_mean_what_they_say() {
 #[test]
 fn parameters_of_all_types_are_what_literals_are() {
     let (keyed, planned) = (Sql::new(), Sql::new());
-    planned.run("SET freestone.engine = 'datafusion'");
+    planned.run("SET freestone.engine = 'bulk'");
     let types = [
         ("char(3)", ["ab", "abcd", "a    ", "", "äöü"]),
         ("varchar(3)", ["ab", "abcd", "a    ", "", "äöü"]),
@@ -940,7 +940,7 @@ fn parameters_of_all_types_are_what_literals_are() {
 #[test]
 fn values_of_one_row_are_those_of_many() {
     let (one, many, planned) = (Sql::new(), Sql::new(), Sql::new());
-    planned.run("SET freestone.engine = 'datafusion'");
+    planned.run("SET freestone.engine = 'bulk'");
     let kinds = [
         ("s", "smallint", ["32767", "-7", "NULL"]),
         ("i", "int", ["2147483647", "40", "NULL"]),
@@ -1046,7 +1046,7 @@ fn keys_come_from_rows_of_other_tables() {
         sql.run(statement);
     }
     let planned = Sql::on(sql.session.database());
-    planned.run("SET freestone.engine = 'datafusion'");
+    planned.run("SET freestone.engine = 'bulk'");
     let mut rows = 0;
     for (query, by_keys) in [
         (

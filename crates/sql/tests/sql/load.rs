@@ -106,7 +106,7 @@ fn readers_keep_their_snapshot() {
 fn a_result_that_is_read_late_shows_its_moment() {
     use futures::StreamExt;
     const ROWS: usize = 1_500_000;
-    for engine in ["freestone", "datafusion"] {
+    for engine in ["auto", "bulk"] {
         let database = Database::in_memory();
         let (reader, writer) = (Sql::on(&database), Sql::on(&database));
         writer.run(&format!(

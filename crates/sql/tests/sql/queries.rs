@@ -167,7 +167,7 @@ fn members_among_nulls() {
             &["2", "NULL"],
         ),
     ];
-    for engine in ["freestone", "datafusion"] {
+    for engine in ["auto", "bulk"] {
         sql.run(&format!("SET freestone.engine = '{engine}'"));
         for (condition, expected) in &cases {
             let query = format!("SELECT x FROM s WHERE {condition}");

@@ -59,15 +59,15 @@ impl Sql {
         }
     }
 
-    /// The rows of a query, each as `a|b|c`. If our operators run it, DataFusion's must
-    /// give the same.
+    /// The rows of a query, each as `a|b|c`. Those that are looked up by keys must be those that bulk
+    /// operators give.
     #[track_caller]
     pub fn rows(&self, sql: &str) -> Vec<String> {
         let rows = self.rows_of_one_engine(sql);
-        if is_settled(sql) && self.rows_of_one_engine("SHOW freestone.engine") == ["freestone"] {
-            self.run("SET freestone.engine = 'datafusion'");
+        if is_settled(sql) && self.rows_of_one_engine("SHOW freestone.engine") == ["auto"] {
+            self.run("SET freestone.engine = 'bulk'");
             let theirs = self.rows_of_one_engine(sql);
-            self.run("SET freestone.engine = 'freestone'");
+            self.run("SET freestone.engine = 'auto'");
             assert_eq!(comparable(rows.clone()), comparable(theirs), "{sql}");
         }
         rows

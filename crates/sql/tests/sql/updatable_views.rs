@@ -14,7 +14,7 @@ const TABLES: &str = "
 
 /// Runs a test with each engine.
 fn with_both(test: impl Fn(&Sql)) {
-    for engine in ["freestone", "datafusion"] {
+    for engine in ["auto", "bulk"] {
         let sql = Sql::new();
         sql.run(&format!("SET freestone.engine = '{engine}'"));
         sql.run(TABLES);

@@ -87,6 +87,12 @@ pub trait ValueTest: Send + Sync + std::fmt::Debug {
     fn wanted(&self) -> &[i64] {
         &[]
     }
+
+    /// A condition on a column that all values meet which are wanted now, if there is one: blocks
+    /// whose zone maps contradict it are not read.
+    fn within(&self, _column: usize) -> Option<Predicate> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -365,13 +371,21 @@ impl Scan {
     fn prune_block(&self, block: &Block) -> Result<Prune> {
         let zone = |column| block.zone(column).ok();
         let arrived = self.arrived.read();
-        if self.predicate.is_none() && arrived.is_none() {
+        let filters = self.filters.read();
+        let within = filters.iter().filter_map(|filter| {
+            let within = filter.test.within(filter.column)?;
+            BoundPredicate::bind(&within, &self.table).ok()
+        });
+        let within: Vec<BoundPredicate> = within.collect();
+        drop(filters);
+        if self.predicate.is_none() && arrived.is_none() && within.is_empty() {
             return Ok(Prune::All);
         }
         // A block that cannot be opened must fail the scan, not be skipped.
         block.zone(0)?;
         if arrived
             .iter()
+            .chain(&within)
             .any(|predicate| predicate.prune(&zone) == Prune::None)
         {
             return Ok(Prune::None);

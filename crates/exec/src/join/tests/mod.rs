@@ -56,7 +56,6 @@ fn run_of(way: Way) -> Run<'static> {
         stop: &STOP,
         watch: &|_| {},
         space: space(way.memory),
-        feeds: Vec::new(),
         moment: None,
     }
 }
@@ -317,7 +316,6 @@ fn pairs_that_do_not_pass_are_given_up_when_the_run_ends() {
             stop: &stop,
             watch: &|_| {},
             space: space(usize::MAX / 2),
-            feeds: Vec::new(),
             moment: None,
         };
         std::thread::scope(|scope| {

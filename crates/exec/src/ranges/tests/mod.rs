@@ -101,7 +101,6 @@ fn metrics_are_those_of_all_ranges() {
                 watched.fetch_add(1, Ordering::Relaxed);
             },
             space: space(),
-            feeds: Vec::new(),
             moment: None,
         };
         run(&plan, &run_of, &|_| Ok(())).unwrap();
@@ -154,7 +153,6 @@ fn what_is_not_wanted_is_not_computed() {
             stop: &stop,
             watch: &|_| {},
             space: space(),
-            feeds: Vec::new(),
             moment: None,
         };
         let outcome = run(&input, &run_of, &|_| Err(Error::OutOfRange("test".into())));

@@ -22,7 +22,7 @@ use crate::engine::{
     Cluster, Converted, Early, Found, Scope, added_up, aggregated, cut, early, grouped, of_cluster,
     partial,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A key of groups.
 pub(super) struct Key {
@@ -68,40 +68,45 @@ impl Bulk<'_> {
         calls: &[(Column, AggregateCall)],
         sets: Option<&[Vec<usize>]>,
         marks: &[(Column, Vec<usize>)],
-    ) -> Result<Option<Part>> {
-        if keys.is_empty() && is_known(input, calls) {
-            return Ok(None);
+    ) -> Result<Part> {
+        if keys.is_empty()
+            && sets.is_none()
+            && marks.is_empty()
+            && let Some(part) = self.told(plan, input, calls)?
+        {
+            return Ok(part);
         }
         let below = match joins(input) {
             true => {
-                let gathered = self.gathered(input)?;
-                gathered.map(|(cluster, found)| Below::Cluster(cluster, found))
+                let (cluster, found) = self.gathered(input)?;
+                Below::Cluster(cluster, found)
             }
-            false => self.part(input)?.map(|part| Below::Part(Box::new(part))),
+            false => Below::Part(Box::new(self.part(input)?)),
         };
-        let Some(below) = below else {
-            return Ok(None);
-        };
+        self.groups_of(plan, below, keys, calls, sets, marks)
+    }
+
+    /// The groups of some rows, which are the input of a node.
+    fn groups_of(
+        &self,
+        plan: &Plan,
+        below: Below,
+        keys: &[(Column, Bound)],
+        calls: &[(Column, AggregateCall)],
+        sets: Option<&[Vec<usize>]>,
+        marks: &[(Column, Vec<usize>)],
+    ) -> Result<Part> {
         if !self.is_native(&below, keys, calls, sets)? || sets.is_none() && !marks.is_empty() {
             let part = match below {
-                Below::Cluster(cluster, found) => self.of_cluster(cluster, &found),
-                Below::Part(part) => Some(*part),
+                Below::Cluster(cluster, found) => self.of_cluster(cluster, &found)?,
+                Below::Part(part) => *part,
             };
-            return match part {
-                Some(part) => self.folded(plan, part, keys, calls, sets, marks),
-                None => Ok(None),
-            };
+            return self.folded(plan, part, keys, calls, sets, marks);
         }
         let mut after = Vec::new();
-        let Some(mut keys) = self.keys(keys, &mut after)? else {
-            return Ok(None);
-        };
-        let Some(mut asked) = self.asked(calls, &mut after)? else {
-            return Ok(None);
-        };
-        let Some(below) = self.below(below, &mut keys, &mut asked) else {
-            return Ok(None);
-        };
+        let mut keys = self.keys(keys, &mut after)?;
+        let mut asked = self.asked(calls, &mut after)?;
+        let below = self.below(below, &mut keys, &mut asked)?;
         self.spend(plan);
         if keys.is_empty() && asked.is_empty() {
             asked.push(Asked {
@@ -120,10 +125,8 @@ impl Bulk<'_> {
                 self.of_sets(below, keys, asked, Sets { sets, grouping })
             }
         };
-        match part {
-            Some(part) => self.after(part, after),
-            None => Ok(None),
-        }
+        let part = part.ok_or_else(|| Error::internal("groups that the bulk engine has not"))?;
+        self.after(part, after)
     }
 
     /// Whether the bulk engine has all calls and compares all keys itself.
@@ -200,13 +203,11 @@ impl Bulk<'_> {
         calls: &[(Column, AggregateCall)],
         sets: Option<&[Vec<usize>]>,
         marks: &[(Column, Vec<usize>)],
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let parts = self.lowering.general_parts(keys, sets, calls, marks)?;
         let scope = self.scope(&part.found);
         let values = parts.given.iter().map(|value| scope.expr(value));
-        let Some(values) = values.collect::<Option<Vec<_>>>() else {
-            return Ok(None);
-        };
+        let values = values.collect::<Result<Vec<_>>>()?;
         self.spend(plan);
         let rows = part.rows.plan.estimate;
         let mut distinct: Vec<f64> = values[..keys.len()]
@@ -229,7 +230,7 @@ impl Bulk<'_> {
             distinct,
             sampled: None,
         };
-        Ok(Some(Part { rows, found }))
+        Ok(Part { rows, found })
     }
 
     /// Keys as the bulk engine compares them, each once, and which of them stand for others.
@@ -237,7 +238,7 @@ impl Bulk<'_> {
         &self,
         keys: &'a [(Column, Bound)],
         after: &mut Vec<After<'a>>,
-    ) -> Result<Option<Vec<Key>>> {
+    ) -> Result<Vec<Key>> {
         let mut found: Vec<Key> = Vec::with_capacity(keys.len());
         for (given, value) in keys {
             let number = numbered(value).map(|(value, back)| {
@@ -252,16 +253,15 @@ impl Bulk<'_> {
             let typed = self.lowering.expr(value)?;
             let is_same = canonical::kind(&value.ty, &typed.kind).is_none();
             if !is_same && !canonical::is_value(&value.ty) {
-                return Ok(None);
+                return Err(uncompared(&value.ty));
             }
             let mut key = canonical::key(typed, &value.ty);
             let mut stands_for = None;
             if Kind::of(&key.kind) == Kind::Other {
                 let of = self.lowering.fresh("key", Type::Text);
                 after.push(After::Value(given, of.clone(), key.kind.clone()));
-                let Some(comparable) = canonical::comparable(key) else {
-                    return Ok(None);
-                };
+                let lost = || uncompared(&value.ty);
+                let comparable = canonical::comparable(key).ok_or_else(lost)?;
                 key = comparable;
                 stands_for = Some(of);
             }
@@ -288,7 +288,7 @@ impl Bulk<'_> {
                 name,
             });
         }
-        Ok(Some(found))
+        Ok(found)
     }
 
     /// Calls as the bulk engine's, each once, and what is made of their results.
@@ -296,15 +296,16 @@ impl Bulk<'_> {
         &self,
         calls: &'a [(Column, AggregateCall)],
         after: &mut Vec<After<'a>>,
-    ) -> Result<Option<Vec<Asked>>> {
+    ) -> Result<Vec<Asked>> {
         let mut asked = Vec::<Asked>::new();
         for (column, call) in calls {
             if !self.lowering.is_used(column.id) {
                 continue;
             }
-            let Some(native) = self.lowering.native_call(call)? else {
-                return Ok(None);
-            };
+            let native = self.lowering.native_call(call)?;
+            let name = &call.function.name;
+            let lost = || Error::internal(format!("{name} that the bulk engine has not"));
+            let native = native.ok_or_else(lost)?;
             let filter = match &call.filter {
                 Some(filter) => Some(self.lowering.condition(filter)?),
                 None => None,
@@ -349,33 +350,34 @@ impl Bulk<'_> {
                 }
             }
         }
-        Ok(Some(asked))
+        Ok(asked)
     }
 
     /// The rows with a column for each expression that keys and calls have in common.
-    fn below(&self, below: Below, keys: &mut [Key], asked: &mut [Asked]) -> Option<Below> {
+    fn below(&self, below: Below, keys: &mut [Key], asked: &mut [Asked]) -> Result<Below> {
         let mut values: Vec<Expr> = keys.iter().map(|key| key.value.clone()).collect();
         values.extend(asked.iter().map(|asked| asked.argument.clone()));
         values.extend(asked.iter().filter_map(|asked| asked.filter.clone()));
         if super::common::none_in(&values) {
-            return Some(below);
+            return Ok(below);
         }
         let part = match below {
             Below::Cluster(cluster, found) => self.of_cluster(cluster, &found)?,
             Below::Part(part) => *part,
         };
         let part = self.with_common(part, &mut values)?;
-        let mut values = values.into_iter();
-        for key in keys {
-            key.value = values.next()?;
+        let of_keys = keys.iter_mut().map(|key| &mut key.value);
+        let (arguments, filters): (Vec<_>, Vec<_>) = asked
+            .iter_mut()
+            .map(|asked| (&mut asked.argument, asked.filter.as_mut()))
+            .unzip();
+        let places = of_keys
+            .chain(arguments)
+            .chain(filters.into_iter().flatten());
+        for (place, value) in places.zip(values) {
+            *place = value;
         }
-        for asked in asked.iter_mut() {
-            asked.argument = values.next()?;
-        }
-        for filter in asked.iter_mut().filter_map(|asked| asked.filter.as_mut()) {
-            *filter = values.next()?;
-        }
-        Some(Below::Part(Box::new(part)))
+        Ok(Below::Part(Box::new(part)))
     }
 
     /// The groups of some rows.
@@ -410,7 +412,7 @@ impl Bulk<'_> {
         if Kind::of(&kind) == Kind::Other || !asked.iter().all(fits) {
             return None;
         }
-        of_keys.push((scope.expr(&value)?, kind.clone()));
+        of_keys.push((scope.program(&value)?, kind.clone()));
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         for asked in &asked {
             let one = asked.aggregate(&scope)?;
@@ -455,9 +457,9 @@ impl Bulk<'_> {
     }
 
     /// Results that are computed of those of groups.
-    fn after(&self, part: Part, after: Vec<After<'_>>) -> Result<Option<Part>> {
+    fn after(&self, part: Part, after: Vec<After<'_>>) -> Result<Part> {
         if after.is_empty() {
-            return Ok(Some(part));
+            return Ok(part);
         }
         let mut values = Vec::with_capacity(after.len());
         for after in after {
@@ -485,28 +487,24 @@ impl Bulk<'_> {
         let scope = self.scope(&part.found);
         let mut found = Vec::with_capacity(values.len());
         for (column, Typed { expr, kind }) in values {
-            let Some(expression) = scope.expr(&expr) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(&expr)?;
             found.push((column, expression, kind));
         }
         let mut add = Added::over(self, &part);
         for (column, expression, kind) in found {
             add.push(self.find(column, &kind), expression, kind);
         }
-        Ok(Some(add.part(part.rows)))
+        Ok(add.part(part.rows))
     }
 
-    pub(super) fn distinct(&self, plan: &Plan, input: &Plan) -> Result<Option<Part>> {
+    pub(super) fn distinct(&self, plan: &Plan, input: &Plan) -> Result<Part> {
         let columns = input.columns();
-        let Some(part) = self.part(input)? else {
-            return Ok(None);
-        };
+        let part = self.part(input)?;
         self.once(plan, part, &columns)
     }
 
     /// Equal rows of a node once.
-    pub(super) fn once(&self, plan: &Plan, part: Part, columns: &[Column]) -> Result<Option<Part>> {
+    pub(super) fn once(&self, plan: &Plan, part: Part, columns: &[Column]) -> Result<Part> {
         let compared = |column: &Column| -> Result<bool> {
             let typed = self.lowering.column(column.id)?;
             let is_same = canonical::kind(&column.ty, &typed.kind).is_none();
@@ -518,7 +516,8 @@ impl Bulk<'_> {
                     .iter()
                     .map(|column| (column.clone(), column.reference()))
                     .collect();
-                return self.folded(plan, part, &keys, &[], None, &[]);
+                let below = Below::Part(Box::new(part));
+                return self.groups_of(plan, below, &keys, &[], None, &[]);
             }
         }
         self.spend(plan);
@@ -529,14 +528,14 @@ impl Bulk<'_> {
                 fetch: Some(1),
             };
             let rows = cut(rows, 0, Some(1), |plan| Node::Limit(plan, limit));
-            return Ok(Some(Part { rows, found }));
+            return Ok(Part { rows, found });
         }
         let mut keys: Vec<Key> = Vec::with_capacity(columns.len());
         for column in columns {
             let typed = self.lowering.column(column.id)?;
             let is_same = canonical::kind(&column.ty, &typed.kind).is_none();
             let (true, Expr::Column(place)) = (is_same, &typed.expr) else {
-                return Ok(None);
+                return Err(uncompared(&column.ty));
             };
             if keys.iter().any(|key| key.name == place.name) {
                 continue;
@@ -547,8 +546,14 @@ impl Bulk<'_> {
                 kind: typed.kind,
             });
         }
-        Ok(self.grouped(Below::Part(Box::new(part)), keys, Vec::new()))
+        let rows = self.grouped(Below::Part(Box::new(part)), keys, Vec::new());
+        rows.ok_or_else(|| Error::internal("equal rows that the bulk engine has not"))
     }
+}
+
+/// The error of values that are compared in another form than they are held in.
+fn uncompared(ty: &Type) -> Error {
+    Error::internal(format!("values of {ty} that are compared as they are"))
 }
 
 /// Whether results of an aggregate's parts can be added up.
@@ -596,7 +601,7 @@ pub(super) fn grouping(scope: &Scope<'_>, keys: &[Key], asked: &[Asked]) -> Opti
 
 fn values_of(scope: &Scope<'_>, keys: &[Key]) -> Option<Vec<(Expression, DataType)>> {
     let keys = keys.iter();
-    keys.map(|key| Some((scope.expr(&key.value)?, key.kind.clone())))
+    keys.map(|key| Some((scope.program(&key.value)?, key.kind.clone())))
         .collect()
 }
 
@@ -629,17 +634,4 @@ pub(super) fn groups(below: Below, grouping: Grouping) -> Option<crate::engine::
             of_cluster(cluster, grouping, types)
         }
     }
-}
-
-/// Whether DataFusion answers without reading a row: counts and bounds of a whole table.
-fn is_known(input: &Plan, calls: &[(Column, AggregateCall)]) -> bool {
-    let known = |(_, call): &(Column, AggregateCall)| {
-        let plain = matches!(&*call.function.name, "count" | "min" | "max");
-        plain && call.filter.is_none() && !call.distinct
-    };
-    let whole = match input {
-        Plan::Project { input, .. } => matches!(input.as_ref(), Plan::Scan { .. }),
-        input => matches!(input, Plan::Scan { .. }),
-    };
-    whole && calls.iter().all(known)
 }

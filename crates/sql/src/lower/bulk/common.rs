@@ -14,26 +14,27 @@ use datafusion::logical_expr::{Expr, Operator};
 
 use super::super::place;
 use super::{Added, Bulk, Part};
+use crate::error::Result;
 
 /// Parts of expressions that are looked at, at most.
 const MANY: usize = 2_000;
 
 impl Bulk<'_> {
     /// The rows with a column more for each expression that others have in common, which these
-    /// read; `None` if one of them is none of the bulk engine's.
-    pub(super) fn with_common(&self, part: Part, exprs: &mut [Expr]) -> Option<Part> {
+    /// read.
+    pub(super) fn with_common(&self, part: Part, exprs: &mut [Expr]) -> Result<Part> {
         let found = common(exprs);
         if found.is_empty() {
-            return Some(part);
+            return Ok(part);
         }
         let scope = self.scope(&part.found);
         // Of this node, too.
         let mut add = Added::over(self, &part);
         for (name, value) in found {
-            let kind = scope.kind_of(&value)?;
+            let kind = scope.typed(&value)?;
             add.push(name, scope.expr(&value)?, kind);
         }
-        Some(add.part(part.rows))
+        Ok(add.part(part.rows))
     }
 }
 

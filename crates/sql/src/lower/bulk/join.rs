@@ -9,12 +9,14 @@ use freestone_exec::expression::{Constant, Expression};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
 
 use super::super::expression::balanced;
-use super::super::join::{compared, depends, ids, is_false, is_one_row, is_true, terms};
+use super::super::join::{
+    Comparison, compared, depends, ids, is_false, is_one_row, is_true, terms,
+};
 use super::super::{Typed, canonical, own_name};
 use super::shared::Shared;
 use super::{Added, Bulk, Part, field, renamed};
-use crate::engine::{Cluster, Found, PAIRS, RELATIONS, Scope, joined, key_kind, ordered};
-use crate::error::Result;
+use crate::engine::{Cluster, Found, RELATIONS, Scope, joined, key_kind, ordered};
+use crate::error::{Error, Result};
 
 /// The condition of a join, taken apart.
 #[derive(Default)]
@@ -74,6 +76,15 @@ fn is_free(plan: &Plan) -> bool {
     }
 }
 
+/// How many relations a plan joins.
+fn relations(plan: &Plan) -> usize {
+    match plan {
+        Plan::Join { left, right, .. } if is_free(plan) => relations(left) + relations(right),
+        Plan::Project { input, .. } | Plan::Filter { input, .. } if joins(plan) => relations(input),
+        _ => 1,
+    }
+}
+
 /// Whether a plan is a free join, with conditions and choices of columns above.
 pub(super) fn joins(plan: &Plan) -> bool {
     match plan {
@@ -88,23 +99,20 @@ pub(super) fn joins(plan: &Plan) -> bool {
 
 impl Bulk<'_> {
     /// The rows of joins in the order that is best.
-    pub(super) fn free_joins(&self, plan: &Plan) -> Result<Option<Part>> {
-        let Some((cluster, found)) = self.gathered(plan)? else {
-            return Ok(None);
-        };
-        Ok(self.of_cluster(cluster, &found))
+    pub(super) fn free_joins(&self, plan: &Plan) -> Result<Part> {
+        let (cluster, found) = self.gathered(plan)?;
+        self.of_cluster(cluster, &found)
     }
 
     /// The relations that a plan joins, and their columns.
-    pub(super) fn gathered(&self, plan: &Plan) -> Result<Option<(Cluster, Found)>> {
+    pub(super) fn gathered(&self, plan: &Plan) -> Result<(Cluster, Found)> {
         let (mut cluster, mut found) = (Cluster::default(), Found::new());
-        let whole = self.gather(plan, &mut cluster, &mut found)?.is_some();
-        let fits = whole && cluster.relations.len() <= RELATIONS;
-        Ok(fits.then_some((cluster, found)))
+        self.gather(plan, &mut cluster, &mut found)?;
+        Ok((cluster, found))
     }
 
     /// The columns of a cluster that something reads.
-    pub(super) fn of_cluster(&self, cluster: Cluster, found: &Found) -> Option<Part> {
+    pub(super) fn of_cluster(&self, cluster: Cluster, found: &Found) -> Result<Part> {
         let read = found.iter().filter(|(name, _)| self.is_read(name));
         let mut read: Vec<_> = read.collect();
         read.sort_unstable_by_key(|(_, (number, _))| *number);
@@ -113,16 +121,17 @@ impl Bulk<'_> {
             .iter()
             .map(|(_, (_, field))| field.data_type().clone())
             .collect();
-        let rows = ordered(cluster, &wanted, types)?;
+        let rows = ordered(cluster, &wanted, types);
+        let rows = rows.ok_or_else(|| Error::internal("joins without an order"))?;
         let found = read.into_iter().enumerate();
         let found = found.map(|(at, (name, (_, field)))| (name.clone(), (at, field.clone())));
-        Some(Part {
+        Ok(Part {
             rows,
             found: found.collect(),
         })
     }
 
-    fn gather(&self, plan: &Plan, cluster: &mut Cluster, found: &mut Found) -> Result<Option<()>> {
+    fn gather(&self, plan: &Plan, cluster: &mut Cluster, found: &mut Found) -> Result<()> {
         match plan {
             Plan::Join {
                 left,
@@ -130,31 +139,28 @@ impl Bulk<'_> {
                 condition,
                 ..
             } if is_free(plan) => {
+                // More relations than are ordered at once are joined side by side.
+                let are_few = relations(plan) <= RELATIONS;
                 for side in [left, right] {
-                    if self.gather(side, cluster, found)?.is_none() {
-                        return Ok(None);
+                    match are_few {
+                        true => self.gather(side, cluster, found)?,
+                        false => self.add_relation(side, cluster, found)?,
                     }
                 }
                 let On { keys, rest } = self.on(left, right, condition.as_ref())?;
                 let scope = self.scope(found);
                 for (a, b, strict) in keys {
-                    let Some((a, b, kind)) = key_of((&scope, a), (&scope, b)) else {
-                        return Ok(None);
-                    };
+                    let (a, b, kind) = key_of((&scope, a), (&scope, b))?;
                     cluster.equality([a, b], kind, !strict);
                 }
                 for term in rest {
-                    let Some(term) = scope.expr(&term) else {
-                        return Ok(None);
-                    };
+                    let term = scope.expr(&term)?;
                     cluster.condition(term);
                 }
                 self.spend(plan);
             }
             Plan::Project { input, items } if joins(plan) => {
-                if self.gather(input, cluster, found)?.is_none() {
-                    return Ok(None);
-                }
+                self.gather(input, cluster, found)?;
                 let used = items.iter();
                 let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
                 for (column, value) in used {
@@ -164,31 +170,29 @@ impl Bulk<'_> {
                 }
                 self.spend(plan);
             }
-            Plan::Filter { input, condition } if joins(input) => {
-                if self.gather(input, cluster, found)?.is_none() {
-                    return Ok(None);
-                }
+            Plan::Filter { input, condition } if joins(plan) => {
+                self.gather(input, cluster, found)?;
                 let scope = self.scope(found);
                 for term in terms(Some(condition)) {
                     let term = self.lowering.condition(term)?;
-                    let Some(term) = scope.expr(&term) else {
-                        return Ok(None);
-                    };
+                    let term = scope.expr(&term)?;
                     cluster.condition(term);
                 }
                 self.spend(plan);
             }
-            other => {
-                let Some(part) = self.part(other)? else {
-                    return Ok(None);
-                };
-                let Part { rows, found: own } = self.narrowed(part);
-                let columns = cluster.relation(rows);
-                let own = own.into_iter();
-                found.extend(own.map(|(name, (at, field))| (name, (columns.start + at, field))));
-            }
+            other => self.add_relation(other, cluster, found)?,
         }
-        Ok(Some(()))
+        Ok(())
+    }
+
+    /// Adds the rows of a plan to those that are joined.
+    fn add_relation(&self, plan: &Plan, cluster: &mut Cluster, found: &mut Found) -> Result<()> {
+        let part = self.part(plan)?;
+        let Part { rows, found: own } = self.narrowed(part);
+        let columns = cluster.relation(rows);
+        let own = own.into_iter();
+        found.extend(own.map(|(name, (at, field))| (name, (columns.start + at, field))));
+        Ok(())
     }
 
     /// The condition of a join of two sides whose columns are found, taken apart.
@@ -220,7 +224,7 @@ impl Bulk<'_> {
         kind: JoinKind,
         (left, right): (&Plan, &Plan),
         condition: Option<&Bound>,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let kind = match kind {
             JoinKind::Single if self.lowering.finds_one(left, right, condition) => JoinKind::Left,
             JoinKind::Left
@@ -231,11 +235,11 @@ impl Bulk<'_> {
             | JoinKind::Single
             | JoinKind::Mark(_) => kind,
             JoinKind::Inner => return self.volatile_join((left, right), condition),
-            JoinKind::AsOf | JoinKind::AsOfLeft => return Ok(None),
+            JoinKind::AsOf | JoinKind::AsOfLeft => {
+                return Err(Error::internal("a nearest row that is no operator"));
+            }
         };
-        let Some([from, to]) = self.sides(left, right)? else {
-            return Ok(None);
-        };
+        let [from, to] = self.sides(left, right)?;
         let mut on = self.on(left, right, condition)?;
         // Of marks those of `x IN (…)` with a single key.
         let is_in = matches!(on.keys.as_slice(), [(.., true)]) && on.rest.is_empty();
@@ -259,13 +263,11 @@ impl Bulk<'_> {
             JoinKind::Single => (Kind::ProbeSingle, false),
             _ => (Kind::ProbeAnti, false),
         };
-        let Some(mut part) = self.pairs(own, build_left, [from, to], on, null_equal) else {
-            return Ok(None);
-        };
+        let mut part = self.pairs(own, build_left, [from, to], on, null_equal)?;
         if let Some(mark) = kind.mark() {
             part.add_mark(self.find(&mark, &DataType::Boolean));
         }
-        Ok(Some(part))
+        Ok(part)
     }
 
     /// Pairs for which a condition is TRUE that may change its value from one pair to the next.
@@ -273,7 +275,7 @@ impl Bulk<'_> {
         &self,
         (left, right): (&Plan, &Plan),
         condition: Option<&Bound>,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let pairs = Plan::Join {
             kind: JoinKind::Inner,
             left: Box::new(left.clone()),
@@ -298,9 +300,9 @@ impl Bulk<'_> {
         mark: &Column,
         [from, to]: [Part; 2],
         condition: Option<&Bound>,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let Plan::Join { left, right, .. } = plan else {
-            return Ok(None);
+            return Err(Error::internal("a mark that no join makes"));
         };
         let (mut certain, mut open) = (Vec::new(), Vec::new());
         for term in terms(condition) {
@@ -313,19 +315,17 @@ impl Bulk<'_> {
             }
         }
         let whole = Bound::and(certain.iter().chain(&open).cloned());
-        let joined = |from: Part, to: Part, condition: &Bound| -> Result<Option<Part>> {
+        let joined = |from: Part, to: Part, condition: &Bound| -> Result<Part> {
             let mut on = self.on(left, right, Some(condition))?;
             let null_equal = on.nulls_are_equal();
             let [from, to] = [from, to].map(|side| self.narrowed_for(side, &on));
-            Ok(self.pairs(Kind::ProbeMark, false, [from, to], on, null_equal))
+            self.pairs(Kind::ProbeMark, false, [from, to], on, null_equal)
         };
         let name = format!("{}?", own_name(mark));
         let is_open = !open.is_empty();
-        let found = if is_open {
+        let mut part = if is_open {
             let to = Shared::of(to);
-            let Some(mut part) = joined(from, to.read(), &whole)? else {
-                return Ok(None);
-            };
+            let mut part = joined(from, to.read(), &whole)?;
             part.add_mark(name.clone());
             // The columns of the condition and the first mark are kept.
             let not_false = open.into_iter().map(|term| {
@@ -338,17 +338,15 @@ impl Bulk<'_> {
         } else {
             joined(from, to, &whole)?
         };
-        let Some(mut part) = found else {
-            return Ok(None);
-        };
         self.spend(plan);
         if !is_open {
             part.add_mark(self.find(mark, &DataType::Boolean));
-            return Ok(Some(part));
+            return Ok(part);
         }
         let maybe = part.rows.plan.types.len() - 1;
         let Some((is_true, _)) = part.found.remove(&name) else {
-            return Ok(None);
+            // Nothing reads the mark.
+            return Ok(part);
         };
         let mut add = Added::over(self, &part);
         let value = Expression::Case(
@@ -369,15 +367,13 @@ impl Bulk<'_> {
             value,
             DataType::Boolean,
         );
-        Ok(Some(add.part(part.rows)))
+        Ok(add.part(part.rows))
     }
 
     /// Both sides of a join.
-    fn sides(&self, left: &Plan, right: &Plan) -> Result<Option<[Part; 2]>> {
-        let Some(left) = self.part(left)? else {
-            return Ok(None);
-        };
-        Ok(self.part(right)?.map(|right| [left, right]))
+    fn sides(&self, left: &Plan, right: &Plan) -> Result<[Part; 2]> {
+        let left = self.part(left)?;
+        Ok([left, self.part(right)?])
     }
 
     /// A side without columns that neither the join nor anything above it reads.
@@ -404,7 +400,7 @@ impl Bulk<'_> {
         [from, to]: [Part; 2],
         on: On,
         null_equal: bool,
-    ) -> Option<Part> {
+    ) -> Result<Part> {
         let (a, b) = (self.scope(&from.found), self.scope(&to.found));
         let mut keys = Vec::with_capacity(on.keys.len());
         for (left, right, _) in on.keys {
@@ -415,12 +411,6 @@ impl Bulk<'_> {
             });
         }
         let estimates = [from.rows.plan.estimate, to.rows.plan.estimate];
-        // Without conditions a first partner is enough, or a second one is an error.
-        let pairs = kind.gives_pairs() && kind != Kind::ProbeSingle;
-        let all = pairs || !on.rest.is_empty();
-        if keys.is_empty() && all && estimates[0] * estimates[1] > PAIRS {
-            return None;
-        }
         let rows = match kind {
             Kind::BuildSemi | Kind::BuildAnti | Kind::ProbeSemi | Kind::ProbeAnti => {
                 estimates[0] * 0.5
@@ -470,7 +460,7 @@ impl Bulk<'_> {
             plan,
             distinct,
         };
-        Some(Part { rows, found })
+        Ok(Part { rows, found })
     }
 
     /// The rows of NOT IN: those whose mark is FALSE, if a single equality makes it.
@@ -481,7 +471,7 @@ impl Bulk<'_> {
         condition: &Bound,
     ) -> Result<Option<Part>> {
         let Plan::Join {
-            kind: JoinKind::Mark(mark),
+            kind: kind @ JoinKind::Mark(mark),
             left,
             right,
             condition: Some(equality),
@@ -497,31 +487,39 @@ impl Bulk<'_> {
             .into_iter()
             .partition(|term| is_not(term, *mark));
         let equalities = terms(Some(equality));
-        let ([_, ..], [equality]) = (marks.as_slice(), equalities.as_slice()) else {
+        let ([_, ..], [equality], Some(marked)) =
+            (marks.as_slice(), equalities.as_slice(), kind.mark())
+        else {
             return Ok(None);
         };
-        let Some(sides) = self.sides(left, right)? else {
-            return Ok(None);
-        };
-        let on = self.on(left, right, Some(equality))?;
-        if !matches!(on.keys.as_slice(), [(.., true)]) {
+        let known = [ids(&left.columns()), ids(&right.columns())];
+        let is_key = |found: &Comparison<'_>| found.op == Operator::Eq && found.is_strict();
+        if compared(equality, &known).filter(is_key).is_none() {
             return Ok(None);
         }
-        self.spend(input);
-        let sides = sides.map(|side| self.narrowed_for(side, &on));
-        let Some(part) = self.pairs(Kind::ProbeNotIn, false, sides, on, false) else {
-            return Ok(None);
+        let sides = self.sides(left, right)?;
+        let on = self.on(left, right, Some(equality))?;
+        // Values of types that are not compared as keys make marks.
+        let is_key = matches!(on.keys.as_slice(), [(.., true)]);
+        let (part, others) = match is_key {
+            true => {
+                self.spend(input);
+                let sides = sides.map(|side| self.narrowed_for(side, &on));
+                let part = self.pairs(Kind::ProbeNotIn, false, sides, on, false)?;
+                let no = Expr::Literal(ScalarValue::Boolean(Some(false)), None);
+                self.lowering.found(*mark, no, DataType::Boolean);
+                (part, others)
+            }
+            false => {
+                let part = self.marked(input, &marked, sides, Some(equality))?;
+                (part, terms(Some(condition)))
+            }
         };
-        let no = Expr::Literal(ScalarValue::Boolean(Some(false)), None);
-        self.lowering.found(*mark, no, DataType::Boolean);
         let others = others.into_iter();
         let others = others.map(|term| self.lowering.condition(term));
         let others = balanced(others.collect::<Result<Vec<Expr>>>()?, Operator::And);
         let condition: Option<Expression> = match others {
-            Some(others) => match self.scope(&part.found).expr(&others) {
-                Some(condition) => Some(condition),
-                None => return Ok(None),
-            },
+            Some(others) => Some(self.scope(&part.found).expr(&others)?),
             None => None,
         };
         self.spend(plan);
@@ -539,17 +537,18 @@ impl Bulk<'_> {
 fn key_of(
     (from, a): (&Scope<'_>, Expr),
     (to, b): (&Scope<'_>, Expr),
-) -> Option<(Expression, Expression, DataType)> {
+) -> Result<(Expression, Expression, DataType)> {
     if let Some(kind) = key_kind(from, &a, to, &b) {
-        return Some((from.expr(&a)?, to.expr(&b)?, kind));
+        return Ok((from.expr(&a)?, to.expr(&b)?, kind));
     }
-    let (left, right) = (from.kind_of(&a)?, to.kind_of(&b)?);
-    if left != right {
-        return None;
+    let (left, right) = (from.typed(&a)?, to.typed(&b)?);
+    let lost = || Error::internal(format!("a key of {left} and {right}"));
+    let a = canonical::comparable(Typed::new(a, left.clone())).ok_or_else(lost)?;
+    let b = canonical::comparable(Typed::new(b, right.clone())).ok_or_else(lost)?;
+    match a.kind == b.kind {
+        true => Ok((from.expr(&a.expr)?, to.expr(&b.expr)?, a.kind)),
+        false => Err(lost()),
     }
-    let a = canonical::comparable(Typed::new(a, left))?;
-    let b = canonical::comparable(Typed::new(b, right))?;
-    Some((from.expr(&a.expr)?, to.expr(&b.expr)?, a.kind))
 }
 
 /// Whether a term says that a mark is FALSE.

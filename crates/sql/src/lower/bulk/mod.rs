@@ -1,8 +1,4 @@
-//! Plans of the language front as plans of the bulk engine, without DataFusion's in between.
-//!
-//! A plan is turned as a whole, from its leaves to its root. If one of its nodes or expressions is
-//! none of the bulk engine's, nothing comes of it, and the plan is lowered to DataFusion's nodes,
-//! of which `engine` then takes over the parts that it knows.
+//! Plans of the language front as plans of the bulk engine, from their leaves to their roots.
 //!
 //! A column is found by one name from where it is made to where it is read last. A node that
 //! only chooses or renames columns makes no operator: the new numbers mean the old names. Each
@@ -25,14 +21,14 @@
 //! | `rows` | orders, limits, unions |
 //! | `outside` | values, functions, and operators of the front |
 //! | `window` | functions over windows |
+//! | `known` | counts and bounds of whole tables |
 //! | `common` | expressions that several others have in common |
-//! | `foreign` | rows of operators that the bulk engine has not |
 //! | `shared` | common table expressions |
 
 mod aggregate;
 mod common;
-mod foreign;
 mod join;
+mod known;
 mod outside;
 mod rows;
 mod scan;
@@ -45,20 +41,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{DFSchema, TableReference};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
+use datafusion::logical_expr::Expr;
+use freestone_exec::Node;
+use freestone_exec::Plan as Own;
 use freestone_exec::expression::Expression;
-use freestone_exec::{Node, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, JoinKind, Plan};
 use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::join::depends;
-use super::operator::over;
-use super::operators::fed::Fed;
-use super::{Lowering, Typed, own_name, place, shown, subquery};
-use crate::engine::{Columns, Converted, Found, PipelineNode, Scope, filtered, projected};
-use crate::error::Result;
+use super::{Lowering, own_name, place, shown};
+use crate::engine::{Converted, Found, Pipelines, Scope, filtered, projected};
+use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 
 use self::shared::Turned;
@@ -77,8 +71,6 @@ struct Bulk<'a> {
     weighs: bool,
     /// Common table expressions that have been turned.
     ctes: RefCell<HashMap<CteId, Arc<Turned>>>,
-    /// Plans whose rows the bulk engine's reads.
-    feeds: RefCell<Vec<LogicalPlan>>,
 }
 
 /// A plan of the bulk engine and its columns.
@@ -87,29 +79,21 @@ struct Part {
     found: Found,
 }
 
-/// The plan as one node of the bulk engine, whose columns are the plan's, in order and exactly of
-/// their types; `None` if the bulk engine cannot run all of it, or others are better at it.
+/// A plan of the bulk engine, whose columns are the plan's, in order and exactly of their types.
 ///
 /// # Errors
 /// Errors of values that a plan is made with, such as the number of rows of a limit.
-pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<LogicalPlan>> {
-    let Some(requests) = &lowering.around.bulk else {
-        return Ok(None);
-    };
+pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Pipelines> {
+    let requests = lowering.around.requests();
     let bulk = Bulk::of(lowering, requests, plan);
-    let Some(part) = bulk.part(plan)? else {
-        return Ok(None);
-    };
+    let part = bulk.part(plan)?;
     let columns = plan.columns();
     let scope = bulk.scope(&part.found);
     let mut expressions = Vec::with_capacity(columns.len());
     let mut fields = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
         let value = exact(lowering.column(column.id)?, &column.ty)?;
-        let Some(expression) = scope.expr(&value) else {
-            return Ok(None);
-        };
-        expressions.push(expression);
+        expressions.push(scope.expr(&value)?);
         let name = format!("{}:result {at}", column.name);
         let mut result = field(&name, column.ty.arrow());
         if let Expr::Column(place) = &value
@@ -117,63 +101,11 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Option<Logic
         {
             result = with_metadata(result, of);
         }
-        fields.push((None, result));
+        fields.push(result);
     }
     let types = columns.iter().map(|column| column.ty.arrow()).collect();
     let rows = chosen(part.rows, expressions, types);
-    bulk.node(rows, fields)
-}
-
-/// A part of a plan of other operators as one node of the bulk engine, whose columns are those
-/// that something above reads; `None` if the part does not begin with an operator of the bulk
-/// engine, or has one that it cannot run.
-///
-/// # Errors
-/// As [`pipelines`].
-pub(super) fn part_of(lowering: &Lowering, plan: &Plan) -> Result<Option<LogicalPlan>> {
-    let Some(requests) = &lowering.around.bulk else {
-        return Ok(None);
-    };
-    let begins = matches!(
-        plan,
-        Plan::Aggregate { .. } | Plan::Join { .. } | Plan::Window { .. } | Plan::Distinct { .. }
-    );
-    let failed = std::ptr::from_ref(plan).addr();
-    if !begins || lowering.failed.borrow().contains(&failed) || subquery::is_in(plan) {
-        return Ok(None);
-    }
-    let bulk = Bulk::of(lowering, requests, plan);
-    if !plan.free().is_empty() || bulk.reads_outside(plan, &mut Vec::new()) {
-        return Ok(None);
-    }
-    let Some(part) = bulk.part(plan)? else {
-        return Ok(None);
-    };
-    let kept = lowering.kept(plan);
-    let scope = bulk.scope(&part.found);
-    let (mut expressions, mut types) = (Vec::new(), Vec::new());
-    let mut fields = Vec::with_capacity(kept.len());
-    for column in &kept {
-        let Typed { expr, kind } = lowering.column(column.id)?;
-        let Some(expression) = scope.expr(&expr) else {
-            return Ok(None);
-        };
-        expressions.push(expression);
-        fields.push((None, field(&own_name(column), kind.clone())));
-        types.push(kind);
-    }
-    // A row without columns is no row of other operators.
-    if kept.is_empty() {
-        return Ok(None);
-    }
-    let rows = chosen(part.rows, expressions, types.clone());
-    let Some(node) = bulk.node(rows, fields)? else {
-        return Ok(None);
-    };
-    for (column, kind) in kept.iter().zip(types) {
-        lowering.found(column.id, place(&own_name(column)), kind);
-    }
-    Ok(Some(node))
+    Ok(Pipelines::new(rows.plan, fields, Arc::clone(requests)))
 }
 
 /// Values computed of rows, of some types; the rows if that is what they are.
@@ -183,15 +115,6 @@ fn chosen(rows: Converted, expressions: Vec<Expression>, types: Vec<DataType>) -
     match same && types == rows.plan.types {
         true => rows,
         false => projected(rows, expressions, types),
-    }
-}
-
-/// Whether a plan does little with the rows of another operator, which may have an order.
-fn is_fed(plan: &Own) -> bool {
-    match &plan.node {
-        Node::Feed(_) => true,
-        Node::Project(input, _) | Node::Filter(input, _) | Node::Limit(input, _) => is_fed(input),
-        _ => false,
     }
 }
 
@@ -229,46 +152,13 @@ impl<'a> Bulk<'a> {
             named: RefCell::default(),
             weighs: has_join(plan),
             ctes: RefCell::default(),
-            feeds: RefCell::default(),
         }
-    }
-
-    /// Rows as a node of DataFusion's plans; `None` if they are little more than those of another
-    /// operator.
-    fn node(
-        self,
-        rows: Converted,
-        fields: Vec<(Option<TableReference>, FieldRef)>,
-    ) -> Result<Option<LogicalPlan>> {
-        let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
-        let feeds = self.feeds.into_inner();
-        if !feeds.is_empty() {
-            let is_worthwhile = !is_fed(&rows.plan);
-            return Ok(is_worthwhile.then(|| over(Fed(Arc::new(rows.plan)), feeds, schema)));
-        }
-        let node = PipelineNode::new(rows.plan, schema, Arc::clone(self.requests));
-        Ok(Some(LogicalPlan::Extension(Extension {
-            node: Arc::new(node),
-        })))
     }
 }
 
 impl Bulk<'_> {
-    /// The plan of the bulk engine for a node and all below it; rows of nodes that it has not come
-    /// from other operators.
-    fn part(&self, plan: &Plan) -> Result<Option<Part>> {
-        let feeds = self.feeds.borrow().len();
-        let own = self.own(plan)?;
-        if own.is_some() {
-            return Ok(own);
-        }
-        self.feeds.borrow_mut().truncate(feeds);
-        let failed = std::ptr::from_ref(plan).addr();
-        self.lowering.failed.borrow_mut().insert(failed);
-        self.foreign(plan)
-    }
-
-    fn own(&self, plan: &Plan) -> Result<Option<Part>> {
+    /// The plan of the bulk engine for a node and all below it.
+    fn part(&self, plan: &Plan) -> Result<Part> {
         if join::joins(plan) {
             return self.free_joins(plan);
         }
@@ -276,9 +166,7 @@ impl Bulk<'_> {
             Plan::Scan { .. } => self.scan(plan, &[]),
             Plan::Filter { input, condition } => self.filter(plan, input, condition),
             Plan::Project { input, items } => {
-                let Some(part) = self.part(input)? else {
-                    return Ok(None);
-                };
+                let part = self.part(input)?;
                 self.project(plan, part, items)
             }
             Plan::Join {
@@ -314,7 +202,7 @@ impl Bulk<'_> {
             Plan::Barrier { input } => self.part(input),
             Plan::With { ctes, body } => self.with(ctes, body),
             Plan::CteScan { id, columns, .. } => self.cte(plan, *id, columns),
-            Plan::Recursion { id, columns, .. } => Ok(Some(self.round(*id, columns))),
+            Plan::Recursion { id, columns, .. } => Ok(self.round(*id, columns)),
             Plan::Values { columns, rows } => {
                 self.spend(plan);
                 self.values(columns, rows)
@@ -323,56 +211,50 @@ impl Bulk<'_> {
                 Ok(self.functions(plan, calls, ordinality.as_ref()))
             }
             Plan::ProjectSet { input, items } => self.project_set(plan, input, items),
-            _ => Ok(None),
+            Plan::Distinct { on: Some(_), .. } => {
+                Err(Error::internal("DISTINCT ON that is no window"))
+            }
         }
     }
 
     /// A plan with its columns in the forms of their types.
-    pub(super) fn apart(&self, plan: &Plan) -> Result<Option<Own>> {
+    pub(super) fn apart(&self, plan: &Plan) -> Result<Own> {
         let columns = plan.columns().into_iter();
         self.exactly(plan, &columns.map(|column| column.ty).collect::<Vec<_>>())
     }
 
     /// A plan with its columns in the forms of some types.
-    fn exactly(&self, plan: &Plan, types: &[Type]) -> Result<Option<Own>> {
+    fn exactly(&self, plan: &Plan, types: &[Type]) -> Result<Own> {
         let columns = plan.columns();
-        let Some(part) = self.part(plan)? else {
-            return Ok(None);
-        };
+        let part = self.part(plan)?;
         let scope = self.scope(&part.found);
         let mut expressions = Vec::with_capacity(columns.len());
         for (column, ty) in columns.iter().zip(types) {
             let value = exact(self.lowering.column(column.id)?, ty)?;
-            let Some(expression) = scope.expr(&value) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(&value)?;
             expressions.push(expression);
         }
         let kinds = types.iter().map(Type::arrow).collect();
-        Ok(Some(chosen(part.rows, expressions, kinds).plan))
+        Ok(chosen(part.rows, expressions, kinds).plan)
     }
 
-    fn filter(&self, plan: &Plan, input: &Plan, condition: &Bound) -> Result<Option<Part>> {
+    fn filter(&self, plan: &Plan, input: &Plan, condition: &Bound) -> Result<Part> {
         if let Plan::Scan { .. } = input {
             let terms = super::join::terms(Some(condition));
             self.spend(plan);
             return self.scan(input, &terms);
         }
         if let Some(part) = self.not_in(plan, input, condition)? {
-            return Ok(Some(part));
+            return Ok(part);
         }
-        let Some(Part { rows, found }) = self.part(input)? else {
-            return Ok(None);
-        };
+        let Part { rows, found } = self.part(input)?;
         let about = self.about([condition]);
         let condition = self.lowering.condition(condition)?;
-        let condition = self.scope(&found).expr(&condition);
+        let condition = self.scope(&found).expr(&condition)?;
         self.spend(plan);
-        Ok(condition.map(|condition| {
-            let mut rows = filtered(rows, condition);
-            rows.plan.about = Some(about);
-            Part { rows, found }
-        }))
+        let mut rows = filtered(rows, condition);
+        rows.plan.about = Some(about);
+        Ok(Part { rows, found })
     }
 
     /// Conditions as a plan is explained.
@@ -383,7 +265,7 @@ impl Bulk<'_> {
     }
 
     /// Columns of a projection over some rows; columns of these that others read stay.
-    fn project(&self, plan: &Plan, part: Part, items: &[(Column, Bound)]) -> Result<Option<Part>> {
+    fn project(&self, plan: &Plan, part: Part, items: &[(Column, Bound)]) -> Result<Part> {
         let mut computed = Vec::new();
         for (column, value) in items {
             if !self.lowering.is_used(column.id) {
@@ -395,28 +277,24 @@ impl Bulk<'_> {
             }
         }
         let mut values: Vec<Expr> = computed.iter().map(|(_, t)| t.expr.clone()).collect();
-        let Some(part) = self.with_common(part, &mut values) else {
-            return Ok(None);
-        };
+        let part = self.with_common(part, &mut values)?;
         self.spend(plan);
         if computed.is_empty() {
-            return Ok(Some(part));
+            return Ok(part);
         }
         let scope = self.scope(&part.found);
         let mut add = Added::over(self, &part);
         for ((column, typed), value) in computed.into_iter().zip(values) {
-            let Some(expression) = scope.expr(&value) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(&value)?;
             let name = self.find(column, &typed.kind);
             add.push(name, expression, typed.kind);
         }
-        Ok(Some(add.part(part.rows)))
+        Ok(add.part(part.rows))
     }
 
     fn scope<'a>(&'a self, found: &'a Found) -> Scope<'a> {
         Scope {
-            columns: Columns::Found(found),
+            columns: found,
             requests: self.requests,
         }
     }

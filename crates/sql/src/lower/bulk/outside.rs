@@ -59,7 +59,7 @@ impl Given {
 }
 
 /// A leaf.
-fn leaf(rows: impl Rows + 'static, types: Vec<DataType>, estimate: f64) -> Converted {
+pub(super) fn leaf(rows: impl Rows + 'static, types: Vec<DataType>, estimate: f64) -> Converted {
     Converted {
         distinct: vec![estimate; types.len()],
         plan: Own::new(Node::Rows(Arc::new(rows)), types, estimate),
@@ -90,10 +90,10 @@ impl Bulk<'_> {
     }
 
     /// Adds the value of an expression in the form of its type; its place.
-    fn give(&self, part: &Part, given: &mut Given, value: &Bound) -> Result<Option<usize>> {
+    fn give(&self, part: &Part, given: &mut Given, value: &Bound) -> Result<usize> {
         let kind = value.ty.arrow();
         let value = exact(self.lowering.expr(value)?, &value.ty)?;
-        Ok(self.give_expr(part, given, &value, kind))
+        self.give_expr(part, given, &value, kind)
     }
 
     fn give_expr(
@@ -102,9 +102,9 @@ impl Bulk<'_> {
         given: &mut Given,
         value: &Expr,
         kind: DataType,
-    ) -> Option<usize> {
+    ) -> Result<usize> {
         let value = self.scope(&part.found).expr(value)?;
-        Some(given.push(value, kind))
+        Ok(given.push(value, kind))
     }
 
     /// An operator over the columns that it is given, and the columns that it makes.
@@ -167,11 +167,11 @@ impl Bulk<'_> {
     }
 
     /// Rows of values. Those of constants are there; others are computed in each run.
-    pub(super) fn values(&self, columns: &[Column], rows: &[Vec<Bound>]) -> Result<Option<Part>> {
+    pub(super) fn values(&self, columns: &[Column], rows: &[Vec<Bound>]) -> Result<Part> {
         let kinds: Vec<DataType> = columns.iter().map(|column| column.ty.arrow()).collect();
         let estimate = rows.len() as f64;
         if rows.is_empty() {
-            return Ok(Some(self.leaf(united(Vec::new(), kinds), columns)));
+            return Ok(self.leaf(united(Vec::new(), kinds), columns));
         }
         if columns.is_empty() {
             let rows = Batch {
@@ -179,7 +179,7 @@ impl Bulk<'_> {
                 rows: rows.len(),
             };
             let rows = leaf(Known(vec![rows]), kinds, estimate);
-            return Ok(Some(self.leaf(rows, columns)));
+            return Ok(self.leaf(rows, columns));
         }
         let constants = rows.iter().flatten().all(|value| value.literal().is_some());
         let rows = match constants {
@@ -192,7 +192,7 @@ impl Bulk<'_> {
                 leaf(rows, kinds, estimate)
             }
         };
-        Ok(Some(self.leaf(rows, columns)))
+        Ok(self.leaf(rows, columns))
     }
 
     /// Rows of functions.
@@ -201,61 +201,48 @@ impl Bulk<'_> {
         plan: &Plan,
         calls: &[TableCall],
         ordinality: Option<&Column>,
-    ) -> Option<Part> {
+    ) -> Part {
         let columns = calls.iter().flat_map(|call| call.columns.iter().cloned());
         let columns: Vec<Column> = columns.chain(ordinality.cloned()).collect();
         let kinds = columns.iter().map(|column| column.ty.arrow()).collect();
         let around = self.lowering.around.clone();
         let rows = leaf(Calls::new(calls, ordinality.is_some(), around), kinds, ROWS);
         self.spend(plan);
-        Some(self.leaf(rows, &columns))
+        self.leaf(rows, &columns)
     }
 
     /// Functions that give rows beside values.
-    pub(super) fn project_set(
-        &self,
-        plan: &Plan,
-        input: &Plan,
-        items: &[SetItem],
-    ) -> Result<Option<Part>> {
-        let Some(part) = self.part(input)? else {
-            return Ok(None);
-        };
+    pub(super) fn project_set(&self, plan: &Plan, input: &Plan, items: &[SetItem]) -> Result<Part> {
+        let part = self.part(input)?;
         let mut given = self.given(&part);
         let mut pieces: Vec<Piece> = (0..given.kept.len()).map(Piece::Value).collect();
         let mut made = Vec::new();
         for item in items {
             match item {
                 SetItem::Value(column, value) => {
-                    let Some(place) = self.give(&part, &mut given, value)? else {
-                        return Ok(None);
-                    };
+                    let place = self.give(&part, &mut given, value)?;
                     pieces.push(Piece::Value(place));
                     made.push(column.clone());
                 }
                 SetItem::Rows(call) => {
-                    let Some(piece) = self.piece(&part, &mut given, call)? else {
-                        return Ok(None);
-                    };
+                    let piece = self.piece(&part, &mut given, call)?;
                     pieces.push(piece);
                     made.extend(call.columns.iter().cloned());
                 }
             }
         }
         self.spend(plan);
-        Ok(Some(self.beside(part, given, pieces, false, &made)))
+        Ok(self.beside(part, given, pieces, false, &made))
     }
 
     /// A function whose arguments are given.
-    fn piece(&self, part: &Part, given: &mut Given, call: &TableCall) -> Result<Option<Piece>> {
+    fn piece(&self, part: &Part, given: &mut Given, call: &TableCall) -> Result<Piece> {
         let mut places = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
-            let Some(place) = self.give(part, given, argument)? else {
-                return Ok(None);
-            };
+            let place = self.give(part, given, argument)?;
             places.push(place);
         }
-        Ok(Some(Piece::rows(call, places)))
+        Ok(Piece::rows(call, places))
     }
 
     fn beside(
@@ -283,22 +270,18 @@ impl Bulk<'_> {
         kind: JoinKind,
         (left, right): (&Plan, &Plan),
         condition: Option<&Bound>,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let whole = condition.is_none_or(super::super::join::is_true);
         if let (Plan::Functions { calls, ordinality }, JoinKind::Inner | JoinKind::Left) =
             (right, kind)
             && (kind == JoinKind::Inner || whole)
         {
-            let Some(part) = self.part(left)? else {
-                return Ok(None);
-            };
+            let part = self.part(left)?;
             let mut given = self.given(&part);
             let mut pieces: Vec<Piece> = (0..given.kept.len()).map(Piece::Value).collect();
             let mut made = Vec::new();
             for call in calls {
-                let Some(piece) = self.piece(&part, &mut given, call)? else {
-                    return Ok(None);
-                };
+                let piece = self.piece(&part, &mut given, call)?;
                 pieces.push(piece);
                 made.extend(call.columns.iter().cloned());
             }
@@ -311,15 +294,15 @@ impl Bulk<'_> {
             self.spend_right(right);
             let Some(condition) = condition.filter(|_| !whole) else {
                 self.spend(plan);
-                return Ok(Some(part));
+                return Ok(part);
             };
             let condition = self.lowering.condition(condition)?;
-            let condition = self.scope(&part.found).expr(&condition);
+            let condition = self.scope(&part.found).expr(&condition)?;
             self.spend(plan);
-            return Ok(condition.map(|condition| Part {
+            return Ok(Part {
                 rows: crate::engine::filtered(part.rows, condition),
                 found: part.found,
-            }));
+            });
         }
         let pairs = match kind {
             JoinKind::Inner => Pairs::Inner,
@@ -335,9 +318,7 @@ impl Bulk<'_> {
                 return Err(Error::unsupported(message));
             }
         };
-        let Some(part) = self.part(left)? else {
-            return Ok(None);
-        };
+        let part = self.part(left)?;
         let mut made = match kind.gives_right() {
             true => self.lowering.kept(right),
             false => Vec::new(),
@@ -387,9 +368,7 @@ impl Bulk<'_> {
         let columns = given.kept.len();
         for column in &outer {
             let value = column.reference();
-            if self.give(&part, &mut given, &value)?.is_none() {
-                return Ok(None);
-            }
+            self.give(&part, &mut given, &value)?;
         }
         made.extend(kind.mark());
         let operator = Dependent {
@@ -402,7 +381,7 @@ impl Bulk<'_> {
             tables: self.outer(),
             around: self.lowering.around.clone(),
         };
-        Ok(Some(self.outside(operator, part, given, Vec::new(), &made)))
+        Ok(self.outside(operator, part, given, Vec::new(), &made))
     }
 
     /// The nodes of a side that is run for itself read their columns there.
@@ -420,7 +399,7 @@ impl Bulk<'_> {
         outer: bool,
         (left, right): (&Plan, &Plan),
         condition: Option<&Bound>,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let sides = [ids(&left.columns()), ids(&right.columns())];
         let (mut equal, mut near) = (Vec::new(), None);
         for term in terms(condition) {
@@ -452,23 +431,18 @@ impl Bulk<'_> {
         }
         let mut parts = Vec::with_capacity(2);
         for (at, side) in [left, right].into_iter().enumerate() {
-            let Some(part) = self.part(side)? else {
-                return Ok(None);
-            };
+            let part = self.part(side)?;
             let mut given = self.given(&part);
             for (found, ty) in equal.iter().chain([&near]).zip(&types) {
                 let value = self.lowering.expr(found.sides()[at])?;
                 let value = as_kind(value, &ty.arrow())?;
-                let place = self.give_expr(&part, &mut given, &value, ty.arrow());
-                if place.is_none() {
-                    return Ok(None);
-                }
+                self.give_expr(&part, &mut given, &value, ty.arrow())?;
             }
             parts.push((part, given));
         }
         self.spend(plan);
         let (Some((to, of_right)), Some((from, of_left))) = (parts.pop(), parts.pop()) else {
-            return Ok(None);
+            return Err(Error::internal("a join without its sides"));
         };
         let operator = AsOf {
             near: direction,
@@ -485,7 +459,7 @@ impl Bulk<'_> {
             part.found.insert(name, (types.len() - 1, field));
             part.rows.distinct.push(part.rows.plan.estimate);
         }
-        Ok(Some(part))
+        Ok(part)
     }
 
     /// The first rows with their peers, as a share of all, or as many as a sub-query says.
@@ -496,23 +470,19 @@ impl Bulk<'_> {
         (limit, offset): (Option<&Bound>, Option<&Bound>),
         ties: Option<&[SortKey]>,
         percent: bool,
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let computed = limit
             .into_iter()
             .chain(offset)
             .any(super::super::subquery::is_of_running);
         let (bounds, beside) = match computed {
             true => {
-                let Some(numbers) = self.numbers((limit, offset), percent)? else {
-                    return Ok(None);
-                };
+                let numbers = self.numbers((limit, offset), percent)?;
                 (Bounds::Computed { percent }, vec![numbers])
             }
             false => (self.bounds((limit, offset), percent)?, Vec::new()),
         };
-        let Some(part) = self.part(input)? else {
-            return Ok(None);
-        };
+        let part = self.part(input)?;
         self.spend(plan);
         let mut given = self.given(&part);
         let columns = given.kept.len();
@@ -520,9 +490,7 @@ impl Bulk<'_> {
         for key in keys.iter().filter(|_| ties.is_some()) {
             let value = canonical::key(self.lowering.expr(&key.expr)?, &key.expr.ty);
             let Typed { expr, kind } = value;
-            if self.give_expr(&part, &mut given, &expr, kind).is_none() {
-                return Ok(None);
-            }
+            self.give_expr(&part, &mut given, &expr, kind)?;
         }
         let operator = Cut {
             bounds,
@@ -530,7 +498,7 @@ impl Bulk<'_> {
             kinds: given.types.clone(),
             ties: ties.is_some(),
         };
-        Ok(Some(self.outside(operator, part, given, beside, &[])))
+        Ok(self.outside(operator, part, given, beside, &[]))
     }
 
     /// The numbers of a limit that are known.
@@ -563,7 +531,7 @@ impl Bulk<'_> {
         &self,
         (limit, offset): (Option<&Bound>, Option<&Bound>),
         percent: bool,
-    ) -> Result<Option<Own>> {
+    ) -> Result<Own> {
         let limit_type = if percent { Type::Float8 } else { Type::Int8 };
         let number = |name: &str, value: Option<&Bound>, ty: Type| {
             let null = || Bound::null(ty.clone());
@@ -577,12 +545,11 @@ impl Bulk<'_> {
                 number("offset", offset, Type::Int8),
             ],
         };
-        let plan = self.lowering.joined_all(plan)?;
-        self.apart(&plan)
+        self.outer().lowered(&plan, &self.lowering.around)
     }
 
     /// A sample of the rows of a table, whose ids are the last column.
-    pub(super) fn sampled(&self, part: Part, ids: usize, sample: &Sample) -> Result<Option<Part>> {
+    pub(super) fn sampled(&self, part: Part, ids: usize, sample: &Sample) -> Result<Part> {
         let constant = |expr: &Bound| -> Result<Option<f64>> {
             let value = with_kind(self.lowering.constant(expr)?, &DataType::Float64)?;
             Ok(number(&value))
@@ -607,7 +574,7 @@ impl Bulk<'_> {
         };
         let mut part = self.outside(operator, part, given, Vec::new(), &[]);
         part.rows.plan.estimate = (part.rows.plan.estimate * percent / 100.0).max(1.0);
-        Ok(Some(part))
+        Ok(part)
     }
 
     /// Functions over windows of one partition and order that the bulk engine has not.
@@ -615,9 +582,9 @@ impl Bulk<'_> {
         &self,
         part: Part,
         calls: &[&(Column, WindowCall)],
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let Some((_, first)) = calls.first() else {
-            return Ok(Some(part));
+            return Ok(part);
         };
         let mut given = self.given(&part);
         let columns = given.kept.len();
@@ -630,30 +597,29 @@ impl Bulk<'_> {
             let typed = self.lowering.expr(value)?;
             let key = canonical::key(typed, &value.ty);
             let (expr, kind) = (key.expr.clone(), key.kind.clone());
-            let Some(place) = self.give_expr(&part, &mut given, &expr, kind) else {
-                return Ok(None);
-            };
+            let place = self.give_expr(&part, &mut given, &expr, kind)?;
             match at < first.partition.len() {
                 true => partition.push(place),
                 false => order.push(place),
             }
-            let Some(sorted) = canonical::comparable(key) else {
-                return Ok(None);
-            };
-            let Some(expression) = self.scope(&part.found).expr(&sorted.expr) else {
-                return Ok(None);
-            };
+            let lost = || Error::internal(format!("an order of values of {}", value.ty));
+            let sorted = canonical::comparable(key).ok_or_else(lost)?;
+            let expression = self.scope(&part.found).expr(&sorted.expr)?;
             keys.push((expression, sorted.kind, descending, nulls_first));
         }
-        let mut failed = false;
-        let specs = self.lowering.window_specs(calls, &mut |value, kind| {
-            let place = self.give_expr(&part, &mut given, &value, kind);
-            failed |= place.is_none();
-            place.unwrap_or_default()
-        })?;
-        if failed {
-            return Ok(None);
-        }
+        let mut failed = Ok(());
+        let specs = self
+            .lowering
+            .window_specs(calls, &mut |value, kind| match self
+                .give_expr(&part, &mut given, &value, kind)
+            {
+                Ok(place) => place,
+                Err(error) => {
+                    failed = Err(error);
+                    0
+                }
+            })?;
+        failed?;
         let kinds = given.types.clone();
         let width = kinds.len();
         let mut sorting = Sorting {
@@ -698,7 +664,7 @@ impl Bulk<'_> {
             calls: Arc::new(specs),
             around: self.lowering.around.clone(),
         };
-        Ok(Some(self.outside(operator, part, given, Vec::new(), &made)))
+        Ok(self.outside(operator, part, given, Vec::new(), &made))
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::sorting::is_sorted;
 use super::super::subquery::is_of_running;
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{cut, united};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Rows that are passed over, and the number of the last.
 type Cut = (usize, Option<usize>);
@@ -54,10 +54,8 @@ impl Bulk<'_> {
         input: &Plan,
         keys: &[SortKey],
         (skip, fetch): Cut,
-    ) -> Result<Option<Part>> {
-        let Some(part) = self.part(input)? else {
-            return Ok(None);
-        };
+    ) -> Result<Part> {
+        let part = self.part(input)?;
         let scope = self.scope(&part.found);
         let mut sorting = Sorting {
             keys: Vec::with_capacity(keys.len()),
@@ -74,12 +72,9 @@ impl Bulk<'_> {
                 let key = canonical::sortable(value, &key.expr.ty)?;
                 Some((key.expr, key.kind))
             };
-            let Some((value, kind)) = known.or_else(other) else {
-                return Ok(None);
-            };
-            let Some(expression) = scope.expr(&value) else {
-                return Ok(None);
-            };
+            let lost = || Error::internal(format!("an order of values of {}", key.expr.ty));
+            let (value, kind) = known.or_else(other).ok_or_else(lost)?;
+            let expression = scope.expr(&value)?;
             sorting.keys.push(Key {
                 expression,
                 kind,
@@ -98,13 +93,13 @@ impl Bulk<'_> {
             };
             top(&mut rows.plan, &first.expression, wanted);
         }
-        Ok(Some(Part {
+        Ok(Part {
             rows: cut(rows, skip, fetch, |plan| Node::Sort(plan, sorting)),
             found,
-        }))
+        })
     }
 
-    pub(super) fn limit(&self, plan: &Plan) -> Result<Option<Part>> {
+    pub(super) fn limit(&self, plan: &Plan) -> Result<Part> {
         let Plan::Limit {
             input,
             limit,
@@ -113,7 +108,7 @@ impl Bulk<'_> {
             percent,
         } = plan
         else {
-            return Ok(None);
+            return Err(Error::internal("a limit that is none"));
         };
         let is_of_running = limit.iter().chain(offset).any(is_of_running);
         if is_of_running || ties.is_some() || *percent {
@@ -137,20 +132,16 @@ impl Bulk<'_> {
     }
 
     /// Some rows of a plan, counted in its order.
-    fn first(&self, plan: &Plan, (skip, last): Cut) -> Result<Option<Part>> {
+    fn first(&self, plan: &Plan, (skip, last): Cut) -> Result<Part> {
         match plan {
             Plan::Sort { input, keys } => self.sort(plan, input, keys, (skip, last)),
             // Values are computed of no more rows than are wanted.
             Plan::Project { input, items } if is_sorted(input) => {
-                match self.first(input, (skip, last))? {
-                    Some(part) => self.project(plan, part, items),
-                    None => Ok(None),
-                }
+                let part = self.first(input, (skip, last))?;
+                self.project(plan, part, items)
             }
             plan => {
-                let Some(Part { rows, found }) = self.part(plan)? else {
-                    return Ok(None);
-                };
+                let Part { rows, found } = self.part(plan)?;
                 let fetch = last.map(|last| last.saturating_sub(skip));
                 let mut rows = rows;
                 if let Some(last) = last {
@@ -159,12 +150,12 @@ impl Bulk<'_> {
                 let rows = cut(rows, skip, last, |plan| {
                     Node::Limit(plan, Limit { skip, fetch })
                 });
-                Ok(Some(Part { rows, found }))
+                Ok(Part { rows, found })
             }
         }
     }
 
-    pub(super) fn union(&self, plan: &Plan) -> Result<Option<Part>> {
+    pub(super) fn union(&self, plan: &Plan) -> Result<Part> {
         let Plan::Set {
             kind: SetKind::Union,
             all,
@@ -172,24 +163,17 @@ impl Bulk<'_> {
             columns,
         } = plan
         else {
-            return Ok(None);
+            return Err(Error::internal("INTERSECT or EXCEPT that is no join"));
         };
-        if columns.is_empty() {
-            return Ok(None);
-        }
         let types: Vec<_> = columns.iter().map(|column| column.ty.arrow()).collect();
         let mut sides = Vec::with_capacity(inputs.len());
         for input in inputs {
-            let Some(part) = self.part(input)? else {
-                return Ok(None);
-            };
+            let part = self.part(input)?;
             let scope = self.scope(&part.found);
             let mut expressions = Vec::with_capacity(columns.len());
             for (of, to) in input.columns().iter().zip(columns) {
                 let value = exact(self.lowering.column(of.id)?, &to.ty)?;
-                let Some(expression) = scope.expr(&value) else {
-                    return Ok(None);
-                };
+                let expression = scope.expr(&value)?;
                 expressions.push(expression);
             }
             sides.push(chosen(part.rows, expressions, types.clone()));
@@ -206,7 +190,7 @@ impl Bulk<'_> {
         match all {
             true => {
                 self.spend(plan);
-                Ok(Some(part))
+                Ok(part)
             }
             false => self.once(plan, part, columns),
         }

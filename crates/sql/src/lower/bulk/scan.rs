@@ -12,6 +12,8 @@
 //!
 //! A partition whose bounds contradict the predicate gives no rows and is not read.
 
+use std::sync::Arc;
+
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, Operator};
 use freestone_frontend::plan::{Column, Expr as Bound, Plan};
@@ -19,13 +21,17 @@ use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Predicate, TableSchema};
 
 use super::super::expression::balanced;
-use super::super::relation::of_column;
-use super::super::stored::{self, load};
+use super::super::stored::{self, load, of_column};
 use super::super::{Handle, own_name, place};
+use super::outside::leaf;
 use super::{Added, Bulk, Part, field};
 use crate::engine::{Found, filtered, table, united};
-use crate::error::Result;
-use crate::scan::{StoredTable, predicate_of};
+use crate::error::{Error, Result};
+use crate::scan::predicate_of;
+use crate::source::Source;
+
+/// Rows that a relation is taken to have of which nothing is known.
+const ROWS: f64 = 1000.0;
 
 /// A column that a plan reads of a table.
 struct Read<'a> {
@@ -43,7 +49,7 @@ struct Read<'a> {
 impl Bulk<'_> {
     /// The rows of a relation for which some terms are TRUE. Nodes that have been turned have the
     /// terms.
-    pub(super) fn scan(&self, plan: &Plan, terms: &[&Bound]) -> Result<Option<Part>> {
+    pub(super) fn scan(&self, plan: &Plan, terms: &[&Bound]) -> Result<Part> {
         let Plan::Scan {
             relation,
             columns,
@@ -51,12 +57,15 @@ impl Bulk<'_> {
             ..
         } = plan
         else {
-            return Ok(None);
+            return Err(Error::internal("a scan that is none"));
         };
         let handle = relation.handle.downcast_ref::<Handle>();
-        let stored = handle.and_then(|handle| handle.provider.downcast_ref::<StoredTable>());
-        let Some(stored) = stored else {
-            return Ok(None);
+        let Some(Handle { source, .. }) = handle else {
+            let name = &relation.name;
+            return Err(Error::internal(format!("\"{name}\" has no rows to read")));
+        };
+        let Some(stored) = source.stored() else {
+            return self.read(plan, source, terms);
         };
         let schema = &stored.parts().0.schema;
         let mut used = Vec::with_capacity(columns.len());
@@ -67,7 +76,10 @@ impl Bulk<'_> {
             let kind = match schema.columns.get(*at) {
                 Some(of) => of.kind.arrow(),
                 None if stored.has_row_ids() => DataType::UInt64,
-                None => return Ok(None),
+                None => {
+                    let name = &relation.name;
+                    return Err(Error::internal(format!("{name} has no column {at}")));
+                }
             };
             let wanted = column.ty.arrow();
             let number = matches!(column.ty, Type::Numeric(_)) && kind.is_decimal();
@@ -142,39 +154,79 @@ impl Bulk<'_> {
         let is_empty = predicate.as_ref().is_some_and(|p| stored.excludes(p));
         // A sample is drawn by row ids.
         row_ids |= sample.is_some();
-        let Some(mut rows) = table(stored, (projection, row_ids), predicate, self.weighs) else {
-            return Ok(None);
-        };
+        let rows = table(stored, (projection, row_ids), predicate, self.weighs);
+        let lost = || Error::internal(format!("{} has fewer columns", relation.name));
+        let mut rows = rows.ok_or_else(lost)?;
         if is_empty {
             rows = united(Vec::new(), rows.plan.types);
         }
         if let Some(condition) = balanced(rest, Operator::And) {
-            let Some(condition) = self.scope(&found).expr(&condition) else {
-                return Ok(None);
-            };
+            let condition = self.scope(&found).expr(&condition)?;
             rows = filtered(rows, condition);
             rows.plan.about = Some(self.about(tested));
         }
         let mut part = Part { rows, found };
         if let Some(sample) = sample {
             let ids = part.rows.plan.types.len() - 1;
-            part = match self.sampled(part, ids, sample)? {
-                Some(part) => part,
-                None => return Ok(None),
-            };
+            part = self.sampled(part, ids, sample)?;
         }
         self.converted(part, schema, &used)
     }
 
+    /// The rows of a relation that is not stored for which some terms are TRUE.
+    fn read(&self, plan: &Plan, source: &Arc<Source>, terms: &[&Bound]) -> Result<Part> {
+        let Plan::Scan {
+            relation, columns, ..
+        } = plan
+        else {
+            return Err(Error::internal("a scan that is none"));
+        };
+        let schema = source.schema();
+        let used = columns.iter();
+        let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
+        let used: Vec<&(Column, usize)> = used.collect();
+        let (mut kinds, mut found) = (Vec::with_capacity(used.len()), Found::new());
+        for (column, at) in &used {
+            let name = format!("{}:held", own_name(column));
+            let kind = schema.fields().get(*at).map(|field| field.data_type());
+            let kind = kind
+                .ok_or_else(|| Error::internal(format!("{} has no column {at}", relation.name)))?;
+            found.insert(name.clone(), (kinds.len(), field(&name, kind.clone())));
+            kinds.push(kind.clone());
+        }
+        let estimate = source.rows().map_or(ROWS, |rows| rows as f64);
+        let rows = super::super::outside::source::Read {
+            source: Arc::clone(source),
+            name: relation.name.clone(),
+            projection: used.iter().map(|(_, at)| *at).collect(),
+        };
+        let part = Part {
+            rows: leaf(rows, kinds.clone(), estimate),
+            found,
+        };
+        let scope = self.scope(&part.found);
+        let mut add = Added::default();
+        for ((column, _), kind) in used.iter().zip(&kinds) {
+            let held = place(&format!("{}:held", own_name(column)));
+            let value = of_column(held, kind, &column.ty);
+            let expression = scope.expr(&value.expr)?;
+            add.push(self.find(column, &value.kind), expression, value.kind);
+        }
+        let Part { mut rows, found } = add.part(part.rows);
+        let conditions = terms.iter().map(|term| self.lowering.condition(term));
+        let conditions = conditions.collect::<Result<Vec<_>>>()?;
+        if let Some(condition) = balanced(conditions, Operator::And) {
+            let condition = self.scope(&found).expr(&condition)?;
+            rows = filtered(rows, condition);
+            rows.plan.about = Some(self.about(terms.iter().copied()));
+        }
+        Ok(Part { rows, found })
+    }
+
     /// The rows with the columns that are held in another form as the front has them.
-    fn converted(
-        &self,
-        part: Part,
-        schema: &TableSchema,
-        used: &[Read<'_>],
-    ) -> Result<Option<Part>> {
+    fn converted(&self, part: Part, schema: &TableSchema, used: &[Read<'_>]) -> Result<Part> {
         if used.iter().all(|read| read.converted.is_none()) {
-            return Ok(Some(part));
+            return Ok(part);
         }
         let scope = self.scope(&part.found);
         let mut add = Added::over(self, &part);
@@ -187,13 +239,11 @@ impl Bulk<'_> {
             if !self.is_read(&name) {
                 continue;
             }
-            let Some(expression) = scope.expr(value) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(value)?;
             let field = stored::marked(&name, wanted, dimensions(schema, read.at));
             add.push_field(name, expression, field);
         }
-        Ok(Some(add.part(part.rows)))
+        Ok(add.part(part.rows))
     }
 }
 

@@ -19,8 +19,7 @@ use freestone_exec::{Node, Outside, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};
 
 use super::super::outside::recursive::Recursive;
-use super::super::shared::readers;
-use super::super::{Lowering, Surroundings, own_name, subquery};
+use super::super::{Lowering, Surroundings, own_name};
 use super::{Added, Bulk, Part, field};
 use crate::engine::{Converted, Found};
 use crate::error::{Error, Result};
@@ -86,26 +85,17 @@ impl Outer {
     /// # Errors
     /// Errors of making it.
     pub(in super::super) fn lowered(&self, plan: &Plan, around: &Surroundings) -> Result<Own> {
-        let missing = || Error::internal("a plan that the bulk engine has not");
-        let requests = around.bulk.as_ref().ok_or_else(missing)?;
-        let mut lowering = Lowering::new(plan, around, HashMap::new());
-        let joined;
-        let mut plan = plan;
-        if subquery::is_in(plan) {
-            joined = lowering.joined_all(plan.clone())?;
-            plan = &joined;
-            lowering = Lowering::new(plan, around, HashMap::new());
-        }
-        let bulk = Bulk::of(&lowering, requests, plan);
+        let (lowering, plan) = Lowering::over(plan, around)?;
+        let bulk = Bulk::of(&lowering, around.requests(), &plan);
         *bulk.ctes.borrow_mut() = self.0.clone();
-        bulk.apart(plan)?.ok_or_else(missing)
+        bulk.apart(&plan)
     }
 }
 
 impl Bulk<'_> {
-    pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<Option<Part>> {
+    pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<Part> {
         for (at, cte) in ctes.iter().enumerate() {
-            let turned = match &cte.body {
+            let mut turned = match &cte.body {
                 CteBody::Plan(plan) => self.turned(plan)?,
                 CteBody::Recursive {
                     base,
@@ -113,9 +103,6 @@ impl Bulk<'_> {
                     all,
                     columns,
                 } => self.recursive(cte.id, (base, step), *all, columns)?,
-            };
-            let Some(mut turned) = turned else {
-                return Ok(None);
             };
             turned.shared.is_once = readers(&ctes[at + 1..], body, cte.id) <= 1;
             self.ctes.borrow_mut().insert(cte.id, Arc::new(turned));
@@ -130,14 +117,10 @@ impl Bulk<'_> {
         (base, step): (&Plan, &Plan),
         all: bool,
         columns: &[Column],
-    ) -> Result<Option<Turned>> {
+    ) -> Result<Turned> {
         let types: Vec<_> = columns.iter().map(|column| column.ty.clone()).collect();
-        let Some(base) = self.exactly(base, &types)? else {
-            return Ok(None);
-        };
-        let Some(step) = self.exactly(step, &types)? else {
-            return Ok(None);
-        };
+        let base = self.exactly(base, &types)?;
+        let step = self.exactly(step, &types)?;
         let kinds: Vec<DataType> = types.iter().map(|ty| ty.arrow()).collect();
         let estimate = base.estimate + step.estimate;
         let outside = Outside {
@@ -165,7 +148,7 @@ impl Bulk<'_> {
             sampled: None,
         };
         let shared = Shared::of(Part { rows, found });
-        Ok(Some(Turned { shared, places }))
+        Ok(Turned { shared, places })
     }
 
     /// The rows of the last round of a recursion.
@@ -184,11 +167,9 @@ impl Bulk<'_> {
         Outer(self.ctes.borrow().clone())
     }
 
-    fn turned(&self, plan: &Plan) -> Result<Option<Turned>> {
+    fn turned(&self, plan: &Plan) -> Result<Turned> {
         let columns = plan.columns();
-        let Some(part) = self.part(plan)? else {
-            return Ok(None);
-        };
+        let part = self.part(plan)?;
         let scope = self.scope(&part.found);
         let mut add = Added::default();
         let mut places = HashMap::new();
@@ -200,14 +181,12 @@ impl Bulk<'_> {
             }
             drop(reads);
             let typed = self.lowering.column(column.id)?;
-            let Some(expression) = scope.expr(&typed.expr) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(&typed.expr)?;
             places.insert(column.id, (add.types.len(), typed.kind.clone()));
             add.push(format!("shared {}", column.id.0), expression, typed.kind);
         }
         let shared = Shared::of(add.part(part.rows));
-        Ok(Some(Turned { shared, places }))
+        Ok(Turned { shared, places })
     }
 
     /// The rows of a common table expression in one of the places that read it.
@@ -216,23 +195,56 @@ impl Bulk<'_> {
         plan: &Plan,
         id: CteId,
         columns: &[(Column, ColumnId)],
-    ) -> Result<Option<Part>> {
+    ) -> Result<Part> {
         let ctes = self.ctes.borrow();
-        let Some(turned) = ctes.get(&id) else {
-            return Ok(None);
-        };
+        let lost = || Error::internal("a common table expression that has no plan");
+        let turned = ctes.get(&id).ok_or_else(lost)?;
         let mut add = Added::default();
         for (column, of) in columns {
             if !self.lowering.is_used(column.id) {
                 continue;
             }
-            let Some((place, kind)) = turned.places.get(of) else {
-                return Ok(None);
-            };
+            let (place, kind) = turned.places.get(of).ok_or_else(lost)?;
             let name = self.find(column, kind);
             add.push(name, Expression::Column(*place), kind.clone());
         }
         self.spend(plan);
-        Ok(Some(add.part(turned.shared.read().rows)))
+        Ok(add.part(turned.shared.read().rows))
     }
+}
+
+/// How many places read a common table expression; one that may be run again counts as many.
+fn readers(later: &[Cte], body: &Plan, id: CteId) -> usize {
+    let mut bodies: Vec<&Plan> = vec![body];
+    let mut many = Vec::new();
+    for cte in later {
+        match &cte.body {
+            CteBody::Plan(plan) => bodies.push(plan),
+            CteBody::Recursive { base, step, .. } => {
+                bodies.push(base);
+                many.push(step);
+            }
+        }
+    }
+    let once: usize = bodies.into_iter().map(|plan| reads(plan, id)).sum();
+    let again: usize = many.into_iter().map(|plan| reads(plan, id)).sum();
+    once + 2 * again
+}
+
+fn reads(plan: &Plan, id: CteId) -> usize {
+    let own = match plan {
+        Plan::CteScan { id: other, .. } => usize::from(*other == id),
+        _ => 0,
+    };
+    let mut plans = Vec::new();
+    for expr in plan.expressions() {
+        super::super::subqueries(expr, &mut plans);
+    }
+    let inside: usize = plans.into_iter().map(|plan| reads(plan, id)).sum();
+    let below = plan.inputs().into_iter().map(|input| reads(input, id));
+    let below: usize = below.sum();
+    let again = matches!(plan, Plan::Join { lateral: true, .. })
+        || matches!(plan, Plan::With { ctes, .. }
+            if ctes.iter().any(|cte| matches!(cte.body, CteBody::Recursive { .. })));
+    own + 2 * inside + below * if again { 2 } else { 1 }
 }

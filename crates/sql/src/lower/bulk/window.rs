@@ -15,10 +15,8 @@ impl Bulk<'_> {
         plan: &Plan,
         input: &Plan,
         calls: &[(Column, WindowCall)],
-    ) -> Result<Option<Part>> {
-        let Some(mut part) = self.part(input)? else {
-            return Ok(None);
-        };
+    ) -> Result<Part> {
+        let mut part = self.part(input)?;
         let used = calls.iter();
         let used = used.filter(|(column, _)| self.lowering.is_used(column.id));
         let (mut calls, mut general) = (Vec::new(), Vec::new());
@@ -30,10 +28,7 @@ impl Bulk<'_> {
         }
         while !calls.is_empty() {
             let (here, later) = of_one_order(calls);
-            part = match self.of_one_order(part, here)? {
-                Some(part) => part,
-                None => return Ok(None),
-            };
+            part = self.of_one_order(part, here)?;
             calls = self.lowering.anew(later)?;
         }
         while let Some(first) = general.first().copied() {
@@ -41,18 +36,15 @@ impl Bulk<'_> {
                 call.partition == first.1.partition && call.order == first.1.order
             };
             let (here, later): (Vec<_>, Vec<_>) = general.into_iter().partition(same);
-            part = match self.general_window(part, &here)? {
-                Some(part) => part,
-                None => return Ok(None),
-            };
+            part = self.general_window(part, &here)?;
             general = later;
         }
         self.spend(plan);
-        Ok(Some(part))
+        Ok(part)
     }
 
     /// Calls that one order serves.
-    fn of_one_order(&self, part: Part, calls: Vec<BulkCall<'_>>) -> Result<Option<Part>> {
+    fn of_one_order(&self, part: Part, calls: Vec<BulkCall<'_>>) -> Result<Part> {
         let kept = part.found.iter().filter(|(name, _)| self.is_read(name));
         let mut kept: Vec<_> = kept
             .map(|(name, (at, field))| (*at, name.clone(), field.data_type().clone()))
@@ -68,10 +60,8 @@ impl Bulk<'_> {
         } = self.lowering.windowed(names, calls);
         let scope = self.scope(&part.found);
         let given = given.iter();
-        let given = given.map(|value| Some((scope.expr(value)?, scope.kind_of(value)?)));
-        let Some(given) = given.collect::<Option<Vec<_>>>() else {
-            return Ok(None);
-        };
+        let given = given.map(|value| Ok((scope.expr(value)?, scope.typed(value)?)));
+        let given = given.collect::<Result<Vec<_>>>()?;
         let (expressions, kinds) = given.into_iter().unzip();
         let input = chosen(part.rows, expressions, kinds);
         let named = kept.into_iter().map(|(_, name, kind)| (name, kind));
@@ -101,16 +91,14 @@ impl Bulk<'_> {
             computed.push((mean.column, self.lowering.mean(&mean)?));
         }
         if computed.is_empty() {
-            return Ok(Some(part));
+            return Ok(part);
         }
         let scope = self.scope(&part.found);
         let mut add = Added::over(self, &part);
         for (column, Typed { expr, kind }) in computed {
-            let Some(expression) = scope.expr(&expr) else {
-                return Ok(None);
-            };
+            let expression = scope.expr(&expr)?;
             add.push(self.find(column, &kind), expression, kind);
         }
-        Ok(Some(add.part(part.rows)))
+        Ok(add.part(part.rows))
     }
 }

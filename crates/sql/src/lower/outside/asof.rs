@@ -76,7 +76,7 @@ impl Operator for AsOf {
     fn begin(
         &self,
         beside: Vec<Gathered>,
-        run: &Inside<'_>,
+        run: &dyn Inside,
     ) -> exec::Result<Box<dyn Working + '_>> {
         let right = beside.first();
         let right = right.ok_or_else(|| exec::Error::internal("a join without its right side"))?;
@@ -106,7 +106,7 @@ impl Operator for AsOf {
 }
 
 impl Working for Side<'_> {
-    fn push(&self, rows: Batch, _: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, _: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let of = self.of;
         let left = arrays(&rows, &of.kinds[0])?;
         let keys = keys(&of.types, &left[of.columns[0]..]).map_err(other)?;

@@ -117,7 +117,7 @@ impl Operator for Cut {
     fn begin(
         &self,
         beside: Vec<Gathered>,
-        run: &Inside<'_>,
+        run: &dyn Inside,
     ) -> exec::Result<Box<dyn Working + '_>> {
         let (skip, most) = match (self.bounds, beside.first()) {
             (Bounds::Known { skip, most }, _) => (skip, most),
@@ -222,13 +222,13 @@ impl Work<'_> {
 }
 
 impl Working for Work<'_> {
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let mut state = self.state.lock();
         if state.full {
             return Ok(());
         }
         if let Some(gathering) = &mut state.gathering {
-            return gathering.push(rows, run);
+            return gathering.push(rows, run.space());
         }
         let most = match self.most {
             Most::Rows(most) => most,
@@ -237,12 +237,12 @@ impl Working for Work<'_> {
         self.give(&mut state, &rows, most, out)
     }
 
-    fn finish(&self, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn finish(&self, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let mut state = self.state.lock();
         let (Some(gathering), Most::Share(share)) = (state.gathering.take(), self.most) else {
             return Ok(());
         };
-        let all = gathering.finish(run)?;
+        let all = gathering.finish(run.space())?;
         let most = (share * all.rows() as f64).ceil() as usize;
         state.full = most == 0;
         for rows in all.batches() {

@@ -98,7 +98,7 @@ impl Operator for Dependent {
         self.tables.plans()
     }
 
-    fn begin(&self, _: Vec<Gathered>, run: &Inside<'_>) -> exec::Result<Box<dyn Working + '_>> {
+    fn begin(&self, _: Vec<Gathered>, run: &dyn Inside) -> exec::Result<Box<dyn Working + '_>> {
         let types = self.outer.iter().map(|column| column.ty.clone());
         let shared = self.tables.plans().into_iter();
         Ok(Box::new(Work {
@@ -166,7 +166,7 @@ struct Right {
 }
 
 impl Working for Work<'_> {
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let of = self.of;
         let left = arrays(&rows, &of.kinds)?;
         let mut known = self.known.lock();
@@ -257,7 +257,7 @@ impl Work<'_> {
         known: &mut Known,
         key: Option<Row>,
         values: &[ArrayRef],
-        run: &Inside<'_>,
+        run: &dyn Inside,
     ) -> exec::Result<Right> {
         if let Some(rows) = key.as_ref().and_then(|key| known.rows.get(key)) {
             return Ok(rows.clone());
@@ -300,7 +300,7 @@ impl Work<'_> {
         }))
     }
 
-    fn fresh(&self, values: &[ArrayRef], run: &Inside<'_>) -> exec::Result<Right> {
+    fn fresh(&self, values: &[ArrayRef], run: &dyn Inside) -> exec::Result<Right> {
         let of = self.of;
         if self.interprets {
             let found = watched(&of.around, || Ok(self.interpreted(values)));

@@ -278,13 +278,13 @@ impl Leaf for Calls {
         false
     }
 
-    fn open<'b>(&'b self, run: &Inside<'b>) -> exec::Result<Batches<'b>> {
+    fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
         let mut open = watched(&self.around, || self.begin())?;
         let most = run.batch_rows();
-        Ok(Box::new(std::iter::from_fn(move || {
+        Ok(vec![Box::new(std::iter::from_fn(move || {
             let next = watched(&self.around, || open.next(most)).transpose()?;
             Some(next.and_then(|(columns, rows)| batch(&columns, rows)))
-        })))
+        }))])
     }
 }
 
@@ -322,7 +322,7 @@ impl Operator for Beside {
         false
     }
 
-    fn begin(&self, _: Vec<Gathered>, _: &Inside<'_>) -> exec::Result<Box<dyn Working + '_>> {
+    fn begin(&self, _: Vec<Gathered>, _: &dyn Inside) -> exec::Result<Box<dyn Working + '_>> {
         Ok(Box::new(Work(self)))
     }
 }
@@ -339,7 +339,7 @@ struct Waiting {
 }
 
 impl Working for Work<'_> {
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let of = self.0;
         let from = arrays(&rows, &of.kinds)?;
         let most = run.batch_rows();

@@ -4,8 +4,10 @@
 //! | module | gives |
 //! |---|---|
 //! | `values` | rows that a plan or a statement has |
+//! | `general` | any aggregate |
 //! | `functions` | rows of functions, alone or beside each row |
 //! | `cut` | the first rows of an order with their peers, or as a share of all |
+//! | `source` | rows of relations that are not stored |
 //! | `sample` | TABLESAMPLE |
 //! | `asof` | the nearest row of the right side |
 //! | `windows` | functions over windows that the bulk engine has not |
@@ -16,15 +18,16 @@ pub(super) mod asof;
 pub(super) mod cut;
 pub(super) mod dependent;
 pub(super) mod functions;
+pub(super) mod general;
 pub(super) mod recursive;
 pub(super) mod sample;
+pub(super) mod source;
 pub(super) mod values;
 pub(super) mod windows;
 
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, cast::AsArray, new_empty_array};
-use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::error::DataFusionError;
 use freestone_exec as exec;
@@ -33,6 +36,7 @@ use freestone_exec::{Gathered, Inside, Reservation};
 
 use super::Surroundings;
 use crate::error::{Error, Result};
+use crate::values::buffers::concatenated;
 
 /// An error as one of the bulk engine.
 pub(super) fn other(error: impl Into<Error>) -> exec::Error {
@@ -44,11 +48,7 @@ pub(super) fn watched<T>(
     around: &Surroundings,
     work: impl FnOnce() -> Result<T>,
 ) -> exec::Result<T> {
-    let done = match &around.bulk {
-        Some(requests) => requests.watched(work),
-        None => work(),
-    };
-    done.map_err(other)
+    around.requests.watched(work).map_err(other)
 }
 
 /// The columns of some rows, which are of some types.
@@ -76,7 +76,7 @@ pub(super) fn whole(
     rows: &Gathered,
     kinds: &[DataType],
     held: &mut Held,
-    run: &Inside<'_>,
+    run: &dyn Inside,
 ) -> exec::Result<Vec<ArrayRef>> {
     let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::new(); kinds.len()];
     for batch in rows.batches() {
@@ -97,10 +97,7 @@ pub(super) fn joined(parts: &[ArrayRef], kind: &DataType) -> exec::Result<ArrayR
     Ok(match parts {
         [] => new_empty_array(kind),
         [only] => Arc::clone(only),
-        parts => {
-            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-            concat(&parts)?
-        }
+        parts => concatenated(parts).map_err(other)?,
     })
 }
 
@@ -113,7 +110,7 @@ pub(super) struct Held {
 
 impl Held {
     /// Nothing yet, for an operator of a name.
-    pub(super) fn new(name: &'static str, run: &Inside<'_>) -> Self {
+    pub(super) fn new(name: &'static str, run: &dyn Inside) -> Self {
         Self {
             name,
             bytes: 0,
@@ -125,7 +122,7 @@ impl Held {
     ///
     /// # Errors
     /// `OutOfMemory` if they are not granted.
-    pub(super) fn grow(&mut self, bytes: usize, run: &Inside<'_>) -> exec::Result<()> {
+    pub(super) fn grow(&mut self, bytes: usize, run: &dyn Inside) -> exec::Result<()> {
         let all = self.bytes + bytes;
         if !self.memory.hold(all) {
             return Err(run.refused(self.name, all));

@@ -54,7 +54,7 @@ impl Operator for Recursive {
         vec![&self.step]
     }
 
-    fn begin(&self, _: Vec<Gathered>, run: &Inside<'_>) -> exec::Result<Box<dyn Working + '_>> {
+    fn begin(&self, _: Vec<Gathered>, run: &dyn Inside) -> exec::Result<Box<dyn Working + '_>> {
         let mut shared = HashSet::new();
         outer(&self.step, self.round, &mut shared);
         Ok(Box::new(Work {
@@ -92,7 +92,7 @@ struct State {
 
 impl State {
     /// The rows of a batch that did not come before.
-    fn unseen(&mut self, rows: Batch, run: &Inside<'_>) -> exec::Result<Batch> {
+    fn unseen(&mut self, rows: Batch, run: &dyn Inside) -> exec::Result<Batch> {
         let columns = arrays(&rows, &self.kinds)?;
         if columns.is_empty() {
             // Rows without columns are equal.
@@ -117,22 +117,22 @@ impl State {
     }
 
     /// Takes rows of a round and gives those that are new.
-    fn take(&mut self, rows: Batch, all: bool, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn take(&mut self, rows: Batch, all: bool, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let rows = if all { rows } else { self.unseen(rows, run)? };
         if rows.rows == 0 {
             return Ok(());
         }
-        self.last.push(rows.clone(), run)?;
+        self.last.push(rows.clone(), run.space())?;
         out(rows)
     }
 }
 
 impl Working for Work<'_> {
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         self.state.lock().take(rows, self.of.all, run, out)
     }
 
-    fn finish(&self, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn finish(&self, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let mut state = self.state.lock();
         loop {
             run.goes_on()?;
@@ -140,7 +140,7 @@ impl Working for Work<'_> {
             if last.rows() == 0 {
                 return Ok(());
             }
-            let last = last.finish(run)?;
+            let last = last.finish(run.space())?;
             let rows = run.again(&Again {
                 plan: &self.of.step,
                 outer: &self.outer,

@@ -68,7 +68,7 @@ impl Operator for Sampled {
         false
     }
 
-    fn begin(&self, _: Vec<Gathered>, _: &Inside<'_>) -> exec::Result<Box<dyn Working + '_>> {
+    fn begin(&self, _: Vec<Gathered>, _: &dyn Inside) -> exec::Result<Box<dyn Working + '_>> {
         use std::hash::{BuildHasher, Hasher, RandomState};
         let seed = match self.seed {
             Some(seed) => mixed(seed.to_bits()),
@@ -79,7 +79,7 @@ impl Operator for Sampled {
 }
 
 impl Working for Draw<'_> {
-    fn push(&self, rows: Batch, _: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, _: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         let mut columns = arrays(&rows, &self.of.kinds)?;
         let numbers = columns.pop();
         let numbers: Option<&UInt64Array> = numbers

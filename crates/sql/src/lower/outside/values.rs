@@ -22,8 +22,8 @@ impl Rows for Known {
         "values"
     }
 
-    fn open<'b>(&'b self, _: &Inside<'b>) -> exec::Result<Batches<'b>> {
-        Ok(Box::new(self.0.iter().cloned().map(Ok)))
+    fn open<'b>(&'b self, _: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
+        Ok(vec![Box::new(self.0.iter().cloned().map(Ok))])
     }
 }
 
@@ -73,8 +73,8 @@ impl Rows for Computed {
         false
     }
 
-    fn open<'b>(&'b self, run: &Inside<'b>) -> exec::Result<Batches<'b>> {
+    fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
         let parts = self.rows.chunks(run.batch_rows());
-        Ok(Box::new(parts.map(|rows| self.computed(rows))))
+        Ok(vec![Box::new(parts.map(|rows| self.computed(rows)))])
     }
 }

@@ -80,7 +80,7 @@ impl Operator for Windows {
         format!("[{calls}] by {partition} keys, in order of {order}")
     }
 
-    fn begin(&self, _: Vec<Gathered>, run: &Inside<'_>) -> exec::Result<Box<dyn Working + '_>> {
+    fn begin(&self, _: Vec<Gathered>, run: &dyn Inside) -> exec::Result<Box<dyn Working + '_>> {
         Ok(Box::new(Work {
             of: self,
             pending: Mutex::new(Pending {
@@ -103,7 +103,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn add(&mut self, columns: Vec<ArrayRef>, rows: usize, run: &Inside<'_>) -> exec::Result<()> {
+    fn add(&mut self, columns: Vec<ArrayRef>, rows: usize, run: &dyn Inside) -> exec::Result<()> {
         let bytes = columns.iter().map(|column| column.get_array_memory_size());
         self.held.grow(bytes.sum(), run)?;
         self.rows.push((columns, rows));
@@ -112,7 +112,7 @@ impl Pending {
 }
 
 impl Working for Work<'_> {
-    fn push(&self, rows: Batch, run: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn push(&self, rows: Batch, run: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         if rows.rows == 0 {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl Working for Work<'_> {
         pending.add(cut(start, rest), rest, run)
     }
 
-    fn finish(&self, _: &Inside<'_>, out: Out<'_>) -> exec::Result<()> {
+    fn finish(&self, _: &dyn Inside, out: Out<'_>) -> exec::Result<()> {
         self.compute(&mut self.pending.lock(), out)
     }
 }

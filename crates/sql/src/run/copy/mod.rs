@@ -24,11 +24,12 @@ use self::stream::StreamFormat;
 use self::stream_options::{format_of, modern};
 use self::text::{TextFormat, spooled};
 use crate::error::{Error, Result};
-use crate::files::{FileKind, readable, writable};
+use crate::files::{readable, writable};
 use crate::ingest;
 use crate::names::{Name, fold, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::run::{Run, columns_named};
+use crate::source::FileKind;
 use crate::types::nullable;
 
 pub(crate) use self::options::CopyOptions;

@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::CopyOption;
 
 use super::text::TextFormat;
 use crate::error::{Error, Result};
-use crate::files::FileKind;
 use crate::names::fold;
+use crate::source::FileKind;
 
 /// How a file is read or written.
 #[derive(Debug, Clone)]

@@ -17,8 +17,8 @@ use super::csv_write::CsvWriter;
 use super::stream::Lines;
 use super::text::lines;
 use crate::error::{Error, Result};
-use crate::files::FileKind;
 use crate::outcome::Rows;
+use crate::source::FileKind;
 use crate::values::{Styles, as_lists, lists_schema};
 
 /// Level of zstd in Parquet files: little time, most of the gain.

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, cast::AsArray, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::catalog::MemTable;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::Statement;
@@ -20,11 +19,11 @@ use freestone_frontend::plan::{Column, Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
 
-use super::template;
-use crate::engine::planned;
+use super::{Handle, Surroundings, lowered, rewritten};
 use crate::error::{Error, Result};
-use crate::lower::{Handle, Surroundings, lowered, rewritten};
 use crate::memory::Broker;
+use crate::source::Source;
+use crate::template::template;
 
 /// Tables in memory, and what runs over them.
 struct World {
@@ -56,7 +55,7 @@ impl Catalog for World {
     ) -> freestone_frontend::Result<Option<Found>> {
         let tables = self.tables.borrow();
         Ok(tables.get(name).map(|held| {
-            let table = MemTable::try_new(held.schema(), vec![held.batches.clone()]);
+            let source = Source::Batches(held.schema(), held.batches.clone());
             Found::Relation(Relation {
                 schema: "public".to_owned(),
                 name: name.to_owned(),
@@ -64,7 +63,7 @@ impl Catalog for World {
                 hidden: Vec::new(),
                 key: Vec::new(),
                 number: 0,
-                handle: Arc::new(Handle::of(Arc::new(table.unwrap()))),
+                handle: Arc::new(Handle::of(Arc::new(source))),
             })
         }))
     }
@@ -170,14 +169,13 @@ impl World {
         let around = Surroundings {
             session: Arc::clone(&self.session),
             parameters: Arc::new([]),
-            bulk: Some(Arc::default()),
+            requests: Arc::default(),
         };
         let lowered = match is_rewritten {
             true => lowered(&rewritten(plan, &around), &around)?,
             false => lowered(plan, &around)?,
         };
-        let physical = planned(&lowered.plan, &self.state).await?;
-        let batches = collect(physical, self.state.task_ctx()).await?;
+        let batches = collect(lowered.plan.exec(), self.state.task_ctx()).await?;
         let mut rows = Vec::new();
         for batch in batches {
             let columns = batch.columns().iter().cloned();

@@ -1,18 +1,14 @@
-//! The state of DataFusion that every session starts with: options, functions, rules.
+//! The state that every session starts with: options and memory.
 
 use std::sync::Arc;
 
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
-use super::{HideConstants, Planner};
-use crate::engine::Yield;
 use crate::memory::Broker;
 use crate::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::options::OwnOptions;
-use crate::scan::{TopOfScan, twins};
 
 /// Rows per batch between operators.
 const BATCH_ROWS: usize = 8192;
@@ -43,27 +39,9 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     }
     let options = config.options_mut();
     options.extensions.insert(OwnOptions::default());
-    options.sql_parser.parse_float_as_decimal = true;
-    options.sql_parser.default_null_ordering = "nulls_max".to_owned();
-    options.sql_parser.collect_spans = true;
     options.execution.time_zone = Some("UTC".to_owned());
-    // Rows that come in an order from one stream would be scattered over several.
-    options.optimizer.enable_round_robin_repartition = false;
-    // Constants have no NULLs in the logical plan and may have some in the physical one.
-    options.execution.skip_physical_aggregate_schema_check = true;
-    // Rules that make work for others are followed by them, see `lower::optimize`.
-    options.optimizer.max_passes = 1;
-    // With it, an aggregate of keys alone over sorted rows fails: it wants an order for its limit.
-    options.optimizer.enable_distinct_aggregation_soft_limit = false;
-    let mut builder = SessionStateBuilder::new()
+    SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
-        .with_query_planner(Arc::new(Planner))
-        .with_physical_optimizer_rule(Arc::new(TopOfScan));
-    let physical = builder.physical_optimizers();
-    let physical = physical.get_or_insert_with(PhysicalOptimizer::new);
-    physical.rules.insert(0, Arc::new(HideConstants));
-    physical.rules.push(Arc::new(Yield));
-    twins::guard(physical);
-    builder.build()
+        .build()
 }
