@@ -22,8 +22,7 @@
 //! ```
 //!
 //! Queries are bound by the language front (`freestone-frontend`), whose plans are lowered to
-//! those of DataFusion; the bulk engine takes over all parts of them that it can run. SQL means
-//! what PostgreSQL means by it; `docs/sql.md` lists what is missing.
+//! those of the bulk engine (`freestone-exec`). SQL means what PostgreSQL means by it; `docs/sql.md` lists what is missing.
 
 mod advisor;
 mod advisory_locks;

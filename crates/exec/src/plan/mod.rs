@@ -185,6 +185,12 @@ impl Plan {
         lasts && self.inputs().into_iter().all(Plan::is_lasting)
     }
 
+    /// Whether rows that others have may be very many.
+    pub fn may_be_many(&self) -> bool {
+        let many = matches!(&self.node, Node::Rows(rows) if rows.may_be_many());
+        many || self.inputs().into_iter().any(Plan::may_be_many)
+    }
+
     /// Whether its rows come in an order, that of the sort nearest to it: [`run`] gives
     /// them to `out` batch by batch in that order, one call after the other, though not
     /// always from the same thread.

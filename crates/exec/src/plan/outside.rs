@@ -108,6 +108,11 @@ pub trait Rows: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether there may be very many, which nothing but reading them tells.
+    fn may_be_many(&self) -> bool {
+        false
+    }
+
     /// The table that they tell of as it was when the plan was made, if they do.
     fn table(&self) -> Option<&Table> {
         None

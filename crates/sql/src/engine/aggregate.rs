@@ -73,10 +73,24 @@ pub(crate) fn grouped(input: Converted, grouping: Grouping, types: Vec<DataType>
     }
 }
 
-/// A call of an aggregate of DataFusion's, whose result is of a type, as ours.
+/// Aggregates of one value of each row, whose results are compared or added up as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Simple {
+    Count,
+    Sum,
+    Average,
+    Least,
+    Greatest,
+    /// Whether all are TRUE, or
+    All,
+    /// any is.
+    Any,
+}
+
+/// A call of a simple aggregate, whose result is of a type, as the bulk engine's; `None` if it has not.
 pub(crate) fn aggregated(
     scope: &Scope<'_>,
-    name: &str,
+    function: Simple,
     argument: &Expr,
     filter: Option<&Expr>,
     kind: &DataType,
@@ -93,12 +107,12 @@ pub(crate) fn aggregated(
         input,
         DataType::Decimal128(..) | DataType::Float64 | DataType::Int64
     );
-    let function = match name {
-        "count" => Function::Count,
-        "sum" if number => Function::Sum,
-        "avg" => average(&input, kind)?,
-        "min" if Kind::of(&input) != Kind::Other => Function::Least,
-        "max" if Kind::of(&input) != Kind::Other => Function::Greatest,
+    let function = match function {
+        Simple::Count => Function::Count,
+        Simple::Sum if number => Function::Sum,
+        Simple::Average => average(&input, kind)?,
+        Simple::Least if Kind::of(&input) != Kind::Other => Function::Least,
+        Simple::Greatest if Kind::of(&input) != Kind::Other => Function::Greatest,
         _ => return None,
     };
     let argument = match (function, argument) {

@@ -7,6 +7,7 @@ use freestone_storage::Predicate;
 
 use super::sampled::Sampled;
 use super::window::narrowed;
+use crate::error::{Error, Result};
 use crate::scan::{StoredTable, selectivity};
 
 /// A plan with what is known of its columns, which are those of the logical plan.
@@ -38,21 +39,24 @@ pub(crate) fn places(columns: usize) -> Vec<usize> {
     (0..columns).collect()
 }
 
-/// Some columns of the rows of a table for which a predicate is TRUE; `None` if one of them is no
-/// column of the table. The ids of the rows come last, if they are wanted. If they are weighed, the rows are
-/// estimated by a sample.
+/// Some columns of the rows of a table for which a predicate is TRUE. The ids of the rows come
+/// last, if they are wanted. If they are weighed, the rows are estimated by a sample.
+///
+/// # Errors
+/// Errors of reading what the table consists of.
 pub(crate) fn table(
     stored: &StoredTable,
     (projection, row_ids): (Vec<usize>, bool),
     predicate: Option<Predicate>,
     weighs: bool,
-) -> Option<Converted> {
+) -> Result<Converted> {
     let (table, view) = stored.parts();
     let columns = table.schema.columns.len();
     if projection.iter().any(|column| *column >= columns) {
-        return None;
+        let name = &table.name;
+        return Err(Error::internal(format!("{name} has fewer columns")));
     }
-    let facts = table.statistics().ok()?;
+    let facts = table.statistics()?;
     let sampled = match weighs {
         true => Sampled::of(table, &projection, predicate.as_ref()),
         false => None,
@@ -89,7 +93,7 @@ pub(crate) fn table(
         limit: None,
         top: None,
     });
-    Some(Converted {
+    Ok(Converted {
         sampled,
         plan: Plan::new(node, types, rows),
         distinct,

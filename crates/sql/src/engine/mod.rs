@@ -24,7 +24,7 @@ mod tree;
 mod window;
 mod yielding;
 
-pub(crate) use aggregate::{aggregated, grouped, of_cluster};
+pub(crate) use aggregate::{Simple, aggregated, grouped, of_cluster};
 pub(crate) use converted::{Converted, filtered, projected, table};
 pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::explained;

@@ -143,8 +143,7 @@ impl Pipelines {
 pub(crate) fn whole(stored: &StoredTable, requests: Arc<Requests>) -> Result<Pipelines> {
     let schema = stored.schema();
     let all = (0..schema.fields().len()).collect();
-    let rows = table(stored, (all, false), None, false);
-    let rows = rows.ok_or_else(|| Error::internal("a table without its columns"))?;
+    let rows = table(stored, (all, false), None, false)?;
     let fields = schema.fields().iter().cloned().collect();
     Ok(Pipelines::new(rows.plan, fields, requests))
 }
@@ -228,7 +227,7 @@ fn stream(
     let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
     let read = plan.tables().into_iter();
     let read = read.map(|read| read.table.rows_in_blocks() + read.table.delta().rows());
-    let is_short = read.sum::<u64>() < FEW;
+    let is_short = read.sum::<u64>() < FEW && !plan.may_be_many();
     let stop = Arc::new(AtomicBool::new(false));
     let guard = Stop(Arc::clone(&stop));
     let work = move || {

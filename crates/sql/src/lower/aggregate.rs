@@ -8,24 +8,23 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::functions_aggregate::{average::avg_udaf, bool_and_or, count::count_udaf, min_max};
-use datafusion::logical_expr::{AggregateUDF, Expr};
+use datafusion::logical_expr::Expr;
 use freestone_exec::vector::Kind as Vectors;
 use freestone_frontend::functions::aggregates::Aggregate as Aggregated;
 use freestone_frontend::functions::{self, aggregates::Kind};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
 
-use super::checked::checked_sum;
 use super::expression::{Floats, cast, exact, is_integer};
 use super::outside::general::{General, Spec};
 use super::sorting::options;
 use super::{Lowering, Typed, canonical, floats};
+use crate::engine::Simple;
 use crate::error::{Error, Result};
 
-/// An aggregate of DataFusion's over an expression.
+/// A simple aggregate over an expression.
 pub(super) struct Native {
-    pub(super) function: Arc<AggregateUDF>,
+    pub(super) function: Simple,
     pub(super) argument: Expr,
     pub(super) distinct: bool,
     pub(super) kind: DataType,
@@ -56,7 +55,7 @@ type Calls = [(Column, AggregateCall)];
 type Grouping = [(Column, Vec<usize>)];
 
 impl Lowering {
-    /// A call as DataFusion's, if it is one.
+    /// A call as one of simple aggregates, if it means the same.
     pub(super) fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
         if !call.order.is_empty() && call.function.follows_order() {
             return Ok(None);
@@ -64,7 +63,7 @@ impl Lowering {
         self.native_aggregate(&call.function, &call.arguments, call.distinct)
     }
 
-    /// An aggregate of DataFusion over some arguments, if it means the same.
+    /// An aggregate over some arguments as a simple one.
     pub(super) fn native_aggregate(
         &self,
         function: &Aggregated,
@@ -108,8 +107,8 @@ impl Lowering {
         if matches!(&*function.name, "min" | "max") {
             let typed = self.expr(argument)?;
             let function = match &*function.name {
-                "min" => min_max::min_udaf(),
-                _ => min_max::max_udaf(),
+                "min" => Simple::Least,
+                _ => Simple::Greatest,
             };
             if argument.ty.is_float() {
                 let typed = floats::ordinal(typed);
@@ -142,7 +141,7 @@ impl Lowering {
             "sum" => self
                 .sum(argument)
                 .map(|sum| sum.map(|(sum, _)| Found::One(sum))),
-            "avg" if argument.ty == Type::Float8 => Ok(one(avg_udaf(), self.expr(argument)?)),
+            "avg" if argument.ty == Type::Float8 => Ok(one(Simple::Average, self.expr(argument)?)),
             // The sum and the count would each call a volatile function.
             "avg" if argument.is_volatile() => Ok(None),
             "avg" if is_integer(&argument.ty) || matches!(argument.ty, Type::Numeric(_)) => {
@@ -156,8 +155,8 @@ impl Lowering {
                     Box::new(count(value, false)),
                 )))
             }
-            "bool_and" | "every" => Ok(one(bool_and_or::bool_and_udaf(), self.expr(argument)?)),
-            "bool_or" => Ok(one(bool_and_or::bool_or_udaf(), self.expr(argument)?)),
+            "bool_and" | "every" => Ok(one(Simple::All, self.expr(argument)?)),
+            "bool_or" => Ok(one(Simple::Any, self.expr(argument)?)),
             _ => Ok(None),
         }
     }
@@ -165,7 +164,7 @@ impl Lowering {
     /// A sum, and the SQL type of its form.
     fn sum(&self, argument: &Bound) -> Result<Option<(Native, Type)>> {
         let sum = |argument, kind| Native {
-            function: checked_sum(),
+            function: Simple::Sum,
             argument,
             distinct: false,
             kind,
@@ -294,7 +293,7 @@ impl Lowering {
 
 fn count(argument: Expr, distinct: bool) -> Native {
     Native {
-        function: count_udaf(),
+        function: Simple::Count,
         argument,
         distinct,
         kind: DataType::Int64,

@@ -26,6 +26,7 @@ use super::aggregate::{Found, Native, quotient};
 use super::expression::{cast, exact};
 use super::windows::key_as;
 use super::{Lowering, Typed, canonical, floats, place};
+use crate::engine::Simple;
 use crate::error::{Error, Result};
 
 /// Keys that the bulk engine tells apart.
@@ -491,16 +492,15 @@ fn is_bulk(found: &Found) -> bool {
         Found::Mean(sum, _, count) => vec![sum.as_ref(), count.as_ref()],
     };
     natives.into_iter().all(|native| {
-        let is_known = match native.function.name() {
-            "count" => true,
-            "sum" | "avg" => matches!(
+        let is_known = match native.function {
+            Simple::Count => true,
+            Simple::Sum | Simple::Average => matches!(
                 native.kind,
                 DataType::Int64 | DataType::Float64 | DataType::Decimal128(..)
             ),
-            "min" | "max" | "bool_and" | "bool_or" => {
+            Simple::Least | Simple::Greatest | Simple::All | Simple::Any => {
                 is_time(&native.kind) || Kind::of(&native.kind) != Kind::Other
             }
-            _ => false,
         };
         is_known && !native.distinct
     })
@@ -527,12 +527,12 @@ fn aggregate(
         distinct: _,
         kind,
     } = native;
-    let function = match function.name() {
-        "sum" => exec::Function::Sum,
-        "avg" => exec::Function::Average { factor: 1 },
-        "min" | "bool_and" => exec::Function::Least,
-        "max" | "bool_or" => exec::Function::Greatest,
-        _ => exec::Function::Count,
+    let function = match function {
+        Simple::Sum => exec::Function::Sum,
+        Simple::Average => exec::Function::Average { factor: 1 },
+        Simple::Least | Simple::All => exec::Function::Least,
+        Simple::Greatest | Simple::Any => exec::Function::Greatest,
+        Simple::Count => exec::Function::Count,
     };
     let is_best = matches!(function, exec::Function::Least | exec::Function::Greatest);
     let (argument, held) = match is_best && is_time(&kind) {

@@ -19,8 +19,8 @@ use super::join::joins;
 use super::sets::Sets;
 use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::{
-    Cluster, Converted, Early, Found, Scope, added_up, aggregated, cut, early, grouped, of_cluster,
-    partial,
+    Cluster, Converted, Early, Found, Scope, Simple, added_up, aggregated, cut, early, grouped,
+    of_cluster, partial,
 };
 use crate::error::{Error, Result};
 
@@ -33,7 +33,7 @@ pub(super) struct Key {
 
 /// A call that is computed of each group, under a name.
 pub(super) struct Asked {
-    pub(super) function: String,
+    pub(super) function: Simple,
     argument: Expr,
     filter: Option<Expr>,
     pub(super) distinct: bool,
@@ -110,7 +110,7 @@ impl Bulk<'_> {
         self.spend(plan);
         if keys.is_empty() && asked.is_empty() {
             asked.push(Asked {
-                function: "count".to_owned(),
+                function: Simple::Count,
                 argument: Expr::Literal(ScalarValue::Int64(Some(1)), None),
                 filter: None,
                 distinct: false,
@@ -175,11 +175,10 @@ impl Bulk<'_> {
                 kind,
             } in natives
             {
-                let name = function.name();
-                if aggregated(&scope, name, &argument, filter.as_ref(), &kind).is_none() {
+                if aggregated(&scope, function, &argument, filter.as_ref(), &kind).is_none() {
                     return Ok(false);
                 }
-                plain &= adds_up(name) && (sets.is_some() || filter.is_none());
+                plain &= adds_up(function) && (sets.is_some() || filter.is_none());
                 if distinct && !once.contains(&argument) {
                     once.push(argument);
                 }
@@ -311,7 +310,7 @@ impl Bulk<'_> {
                 None => None,
             };
             let mut ask = |call: Call, column: &Column| {
-                let function = call.function.name();
+                let function = call.function;
                 let known = asked.iter().find(|known| {
                     known.function == function
                         && known.argument == call.argument
@@ -325,7 +324,7 @@ impl Bulk<'_> {
                     return;
                 }
                 asked.push(Asked {
-                    function: function.to_owned(),
+                    function,
                     argument: call.argument,
                     filter: filter.clone(),
                     distinct: call.distinct,
@@ -406,7 +405,7 @@ impl Bulk<'_> {
         let kind = scope.kind_of(&value)?;
         let first = of_keys.len();
         let fits = |asked: &Asked| {
-            let adds_up = adds_up(&asked.function);
+            let adds_up = adds_up(asked.function);
             asked.filter.is_none() && adds_up && (!asked.distinct || asked.argument == value)
         };
         if Kind::of(&kind) == Kind::Other || !asked.iter().all(fits) {
@@ -557,8 +556,9 @@ fn uncompared(ty: &Type) -> Error {
 }
 
 /// Whether results of an aggregate's parts can be added up.
-fn adds_up(function: &str) -> bool {
-    ["count", "sum", "min", "max"].contains(&function)
+fn adds_up(function: Simple) -> bool {
+    use Simple::{Count, Greatest, Least, Sum};
+    [Count, Sum, Least, Greatest].contains(&function)
 }
 
 /// The integer by which values of a field of dates are grouped that are not decimals of one scale,
@@ -608,12 +608,12 @@ fn values_of(scope: &Scope<'_>, keys: &[Key]) -> Option<Vec<(Expression, DataTyp
 impl Asked {
     /// Whether it is a count, of which those of parts are added up.
     pub(super) fn is_added_up(&self) -> bool {
-        self.function == "count" && !self.distinct
+        self.function == Simple::Count && !self.distinct
     }
 
     fn aggregate(&self, scope: &Scope<'_>) -> Option<Aggregate> {
-        let (name, filter) = (self.function.as_str(), self.filter.as_ref());
-        aggregated(scope, name, &self.argument, filter, &self.kind)
+        let filter = self.filter.as_ref();
+        aggregated(scope, self.function, &self.argument, filter, &self.kind)
     }
 }
 

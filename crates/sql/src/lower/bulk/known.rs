@@ -125,8 +125,8 @@ impl Bulk<'_> {
             made.push(column.clone());
             arrays.push(array);
         }
-        let scanned = table(stored, (Vec::new(), false), None, false);
-        let Some(Node::Table(of)) = scanned.map(|scanned| scanned.plan.node) else {
+        let scanned = table(stored, (Vec::new(), false), None, false)?;
+        let Node::Table(of) = scanned.plan.node else {
             return Ok(None);
         };
         let kinds = arrays.iter().map(|array| array.data_type().clone());

@@ -154,9 +154,7 @@ impl Bulk<'_> {
         let is_empty = predicate.as_ref().is_some_and(|p| stored.excludes(p));
         // A sample is drawn by row ids.
         row_ids |= sample.is_some();
-        let rows = table(stored, (projection, row_ids), predicate, self.weighs);
-        let lost = || Error::internal(format!("{} has fewer columns", relation.name));
-        let mut rows = rows.ok_or_else(lost)?;
+        let mut rows = table(stored, (projection, row_ids), predicate, self.weighs)?;
         if is_empty {
             rows = united(Vec::new(), rows.plan.types);
         }

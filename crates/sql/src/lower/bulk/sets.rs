@@ -25,7 +25,7 @@ use freestone_frontend::plan::Column;
 
 use super::aggregate::{Asked, Below, Key, grouping, groups, or_none, types};
 use super::{Bulk, Part, field};
-use crate::engine::{Converted, Found, added_up, grouped, projected, united};
+use crate::engine::{Converted, Found, Simple, added_up, grouped, projected, united};
 
 /// Sets of keys, as places of keys, and the columns that tell which keys a row lacks.
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl Bulk<'_> {
             grouping: marks,
         }: Sets<'_>,
     ) -> Option<Part> {
-        let adds_up = |asked: &Asked| !asked.distinct && asked.function != "avg";
+        let adds_up = |asked: &Asked| !asked.distinct && asked.function != Simple::Average;
         let known = |key: &Key| Kind::of(&key.kind) != Kind::Other;
         if !asked.iter().all(adds_up) || !keys.iter().all(known) {
             return None;

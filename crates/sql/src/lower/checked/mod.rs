@@ -2,7 +2,5 @@
 //! of floats by zero.
 
 mod arithmetic;
-mod sum;
 
 pub(super) use arithmetic::{checked_negation, checked_operator};
-pub(super) use sum::checked_sum;

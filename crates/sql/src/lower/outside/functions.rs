@@ -278,6 +278,10 @@ impl Leaf for Calls {
         false
     }
 
+    fn may_be_many(&self) -> bool {
+        true
+    }
+
     fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
         let mut open = watched(&self.around, || self.begin())?;
         let most = run.batch_rows();

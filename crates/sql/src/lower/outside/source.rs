@@ -30,6 +30,10 @@ impl Rows for Read {
         false
     }
 
+    fn may_be_many(&self) -> bool {
+        true
+    }
+
     fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
         let parts = self.source.parts(&self.projection, run.batch_rows());
         let parts = parts.map_err(other)?.into_iter();
