@@ -15,12 +15,12 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct SharedPlans<'r> {
     own: Mutex<HashMap<usize, Arc<Kept>>>,
-    /// Those of the run around this one, and which plans they have.
+    /// The plans of the run around this one, and which of them are computed there.
     around: Option<(&'r SharedPlans<'r>, &'r HashSet<usize>)>,
 }
 
 impl<'r> SharedPlans<'r> {
-    /// Those of a run within another, which has some of the plans.
+    /// The plans of a run within another, which computes some of them.
     pub fn within(around: &'r SharedPlans<'r>, outer: &'r HashSet<usize>) -> SharedPlans<'r> {
         SharedPlans {
             own: Mutex::default(),

@@ -28,6 +28,9 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Threads of the pool for each processor: statements that run side by side share them.
 const PER_PROCESSOR: usize = 4;
+/// Bytes of a thread's stack, of which the system gives what is touched: operators open those below
+/// them, and rows go from step to step, by calls within calls.
+const STACK: usize = 32 << 20;
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -144,7 +147,10 @@ pub fn begin(is_short: bool, work: impl FnOnce() + Send + 'static) -> io::Result
     }
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let thread = std::thread::Builder::new().name("statement".into());
-    thread.spawn(move || stay(rank, number, work)).map(drop)
+    thread
+        .stack_size(STACK)
+        .spawn(move || stay(rank, number, work))
+        .map(drop)
 }
 
 fn stay(rank: Rank, number: u64, first: Work) {
@@ -172,6 +178,7 @@ fn pool(rank: Rank) -> Option<&'static ThreadPool> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let pool = ThreadPoolBuilder::new().num_threads(processors * PER_PROCESSOR);
         let pool = pool.thread_name(|number| format!("pipeline-{number}"));
+        let pool = pool.stack_size(STACK);
         let pool = pool.start_handler(move |_| rank.take());
         pool.build().ok()
     });
@@ -201,11 +208,14 @@ fn on_new_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> 
     let work = &work;
     let rank = RANK.get();
     std::thread::scope(|scope| {
-        let others = (1..threads).map(|number| {
-            scope.spawn(move || {
+        // Without a thread for it, the others do its part of the work.
+        let others = (1..threads).filter_map(|number| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            let work = move || {
                 rank.take();
                 work(number)
-            })
+            };
+            thread.spawn_scoped(scope, work).ok()
         });
         let others: Vec<_> = others.collect();
         let own = work(0);

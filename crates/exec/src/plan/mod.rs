@@ -36,7 +36,7 @@ pub struct Plan {
     pub types: Vec<DataType>,
     /// About how many rows it gives.
     pub estimate: f64,
-    /// What it computes, as a plan is explained.
+    /// Its condition or values, as a plan is explained.
     pub about: Option<Arc<str>>,
     /// What it has done.
     pub metrics: Arc<Metrics>,

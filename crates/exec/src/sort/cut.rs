@@ -124,7 +124,7 @@ impl ValueTest for Cut {
 }
 
 impl Cut {
-    /// What the first column must be, as storage tests it.
+    /// A condition that the first column meets in all rows that are wanted, as storage tests it.
     fn condition(&self, column: usize) -> Option<Predicate> {
         let last = self.last.lock().clone()?;
         let First::Within(Expression::Compare(comparison, _, constant)) = &last.first else {

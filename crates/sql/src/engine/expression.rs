@@ -91,7 +91,7 @@ impl Scope<'_> {
         found.ok_or_else(|| Error::internal(format!("an expression without a program: {expr}")))
     }
 
-    /// The same; `None` for one that nothing here can evaluate.
+    /// The expression as a program; `None` for one that nothing here can evaluate.
     pub(crate) fn program(&self, expr: &Expr) -> Option<Expression> {
         self.own(expr).or_else(|| self.foreign(expr))
     }

@@ -100,7 +100,7 @@ impl Pipelines {
         fields.collect()
     }
 
-    /// The same columns under other names.
+    /// Its columns under other names.
     pub(crate) fn named(&self, names: &[String]) -> Self {
         let fields = self.schema.fields().iter().zip(names);
         let fields = fields.map(|(field, name)| Field::clone(field).with_name(name));

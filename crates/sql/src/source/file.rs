@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// Rows of a CSV file from which the types of its columns are guessed.
 const GUESSED_FROM: usize = 1000;
 
-/// What a file's name says it is.
+/// The form of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// Apache Parquet.

@@ -45,7 +45,7 @@ const ROWS: f64 = 1000.0;
 pub(super) struct Given {
     expressions: Vec<Expression>,
     types: Vec<DataType>,
-    /// Those that are passed on, in their order.
+    /// Columns that are passed on, in their order.
     kept: Vec<(String, FieldRef)>,
 }
 

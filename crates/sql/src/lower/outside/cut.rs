@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 pub(in super::super) enum Most {
     /// All.
     All,
-    /// So many.
+    /// A number of them.
     Rows(usize),
     /// A share of them.
     Share(f64),

@@ -1,7 +1,7 @@
 //! A join whose right side depends on the left one, and that no rewriting has made a plain one.
 //!
-//! For each combination of the values that the right side reads, its plan is run with the values
-//! in the columns' places. Results are remembered, for values come again. A right side that reads
+//! The plan of the right side is run for each combination of the values that it reads, with these in
+//! the columns' places. Results are remembered, for values come again. A right side that reads
 //! no table, such as `LATERAL (VALUES …)`, is run by the front's interpreter: there are few rows,
 //! for which a plan would take longer to make than to run.
 

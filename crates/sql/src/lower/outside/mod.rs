@@ -118,7 +118,7 @@ impl Held {
         }
     }
 
-    /// So many bytes more.
+    /// Asks for so many bytes more.
     ///
     /// # Errors
     /// `OutOfMemory` if they are not granted.
