@@ -21,6 +21,7 @@ use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Predicate, TableSchema};
 
 use super::super::expression::balanced;
+use super::super::outside::source::held;
 use super::super::stored::{self, load, of_column};
 use super::super::{Handle, own_name, place};
 use super::outside::leaf;
@@ -186,7 +187,10 @@ impl Bulk<'_> {
         let (mut kinds, mut found) = (Vec::with_capacity(used.len()), Found::new());
         for (column, at) in &used {
             let name = format!("{}:held", own_name(column));
-            let kind = schema.fields().get(*at).map(|field| field.data_type());
+            let kind = schema
+                .fields()
+                .get(*at)
+                .map(|field| held(field.data_type()));
             let kind = kind
                 .ok_or_else(|| Error::internal(format!("{} has no column {at}", relation.name)))?;
             found.insert(name.clone(), (kinds.len(), field(&name, kind.clone())));

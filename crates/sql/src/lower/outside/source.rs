@@ -2,11 +2,21 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::{Batches, Inside, Rows};
 
 use super::{batch, other};
 use crate::source::Source;
+
+/// The type in which values of a type are read: those of a dictionary as they are in it.
+pub(in super::super) fn held(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::Dictionary(_, of) => of,
+        kind => kind,
+    }
+}
 
 /// Some columns of a relation.
 #[derive(Debug)]
@@ -40,7 +50,14 @@ impl Rows for Read {
         let parts = parts.map(|part| -> Batches<'b> {
             Box::new(part.map(|rows| {
                 let rows = rows.map_err(other)?;
-                batch(rows.columns(), rows.num_rows())
+                let columns = rows.columns().iter().map(|column| {
+                    let kind = held(column.data_type());
+                    match kind == column.data_type() {
+                        true => Ok(Arc::clone(column)),
+                        false => cast(column, kind),
+                    }
+                });
+                batch(&columns.collect::<Result<Vec<_>, _>>()?, rows.num_rows())
             }))
         });
         Ok(parts.collect())

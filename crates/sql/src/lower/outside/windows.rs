@@ -260,7 +260,7 @@ fn one(
     around: &Surroundings,
 ) -> Result<ArrayRef> {
     let call = Call {
-        rows: rows,
+        rows,
         types: &spec.types,
         returns: &spec.returns,
         session: &around.session,
@@ -284,7 +284,7 @@ fn one(
     let result = match &spec.kind {
         WindowKind::Function(function) => {
             let partition = Partition {
-                rows: rows,
+                rows,
                 arguments: &arguments,
                 peers,
                 frame: &|row| found.ranges(row),
