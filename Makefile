@@ -30,7 +30,7 @@ clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, ORMs, 
 bench-oltp: build      ## transactions and look-ups beside PostgreSQL: TPC-C, pgbench, sysbench, YCSB, CH-benCHmark; ONLY=pgbench asks one
 	bench/oltp/run.py $(BIN)/freestone $(if $(ONLY),--only $(ONLY))
 
-bench-tpcds: build     ## TPC-DS beside DuckDB: answers, times, and which plans have operators of DataFusion
+bench-tpcds: build     ## TPC-DS beside DuckDB: answers and times
 	bench/suites/tpcds.py $(BIN)/freestone
 
 python: setup          ## the Python package: its wheel, into an environment of its own, and its tests

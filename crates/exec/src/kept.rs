@@ -17,9 +17,9 @@ pub(crate) struct Kept {
 /// The rows of one thread.
 pub(crate) struct Collected {
     batches: Vec<Batch>,
-    aside: PartWriter,
-    /// Whether rows are set aside: all that follow are, so that they stay in their order.
-    is_aside: bool,
+    spilled: PartWriter,
+    /// Whether rows were spilled. Later rows are then spilled too, which keeps the order.
+    has_spilled: bool,
     rows: usize,
     bytes: usize,
     held: Reservation,
@@ -30,22 +30,22 @@ impl Collected {
     pub fn new(space: &Space) -> Collected {
         Collected {
             batches: Vec::new(),
-            aside: PartWriter::default(),
-            is_aside: false,
+            spilled: PartWriter::default(),
+            has_spilled: false,
             rows: 0,
             bytes: 0,
             held: space.reservation(),
         }
     }
 
-    /// Takes some rows; those for which there is no memory are set aside.
+    /// Takes some rows. Rows for which there is no memory are spilled.
     pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
         let bytes = self.bytes + batch.bytes();
-        let fits = !self.is_aside && self.held.hold(bytes);
+        let fits = !self.has_spilled && self.held.hold(bytes);
         self.rows += batch.rows;
         if !fits && self.rows > LEAST {
-            self.is_aside = true;
-            return self.aside.push(batch, space);
+            self.has_spilled = true;
+            return self.spilled.push(batch, space);
         }
         self.bytes = bytes;
         self.batches.push(batch);
@@ -67,7 +67,7 @@ impl Kept {
     /// The rows of all threads.
     ///
     /// # Errors
-    /// Errors of setting the last of them aside.
+    /// Errors of spilling the last of them.
     pub fn of(all: Vec<Collected>, space: &Space) -> Result<Kept> {
         let mut kept = Kept {
             batches: Vec::new(),
@@ -76,13 +76,13 @@ impl Kept {
         };
         for rows in all {
             kept.batches.extend(rows.batches);
-            kept.pages.extend(rows.aside.finish(space)?);
+            kept.pages.extend(rows.spilled.finish(space)?);
             kept._held.push(rows.held);
         }
         Ok(kept)
     }
 
-    /// The rows that were set aside.
+    /// The rows that were spilled.
     pub fn pages(&self) -> &[Page] {
         &self.pages
     }
@@ -95,7 +95,7 @@ impl Kept {
     /// The batch of a number below [`Kept::count`].
     ///
     /// # Errors
-    /// Errors of reading what was set aside.
+    /// Errors of reading spilled rows.
     pub fn batch(&self, number: usize) -> Result<Option<Batch>> {
         match self.batches.get(number) {
             Some(batch) => Ok(Some(batch.clone())),
@@ -132,7 +132,7 @@ impl Gathering {
     /// Takes some rows.
     ///
     /// # Errors
-    /// Errors of setting them aside.
+    /// Errors of spilling them.
     pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
         self.count += batch.rows;
         self.rows.push(batch, space)
@@ -146,7 +146,7 @@ impl Gathering {
     /// All rows.
     ///
     /// # Errors
-    /// Errors of setting the last of them aside.
+    /// Errors of spilling the last of them.
     pub fn finish(self, space: &Space) -> Result<Gathered> {
         Ok(Gathered {
             kept: Arc::new(Kept::of(vec![self.rows], space)?),
