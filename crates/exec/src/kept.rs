@@ -110,7 +110,6 @@ impl Kept {
 /// Rows that are being gathered, in the order in which they come.
 pub struct Gathering {
     rows: Collected,
-    count: usize,
 }
 
 /// Rows that were gathered, in memory and then in a file.
@@ -125,7 +124,6 @@ impl Gathering {
     pub fn new(space: &Space) -> Gathering {
         Gathering {
             rows: Collected::new(space),
-            count: 0,
         }
     }
 
@@ -134,13 +132,12 @@ impl Gathering {
     /// # Errors
     /// Errors of spilling them.
     pub fn push(&mut self, batch: Batch, space: &Space) -> Result<()> {
-        self.count += batch.rows;
         self.rows.push(batch, space)
     }
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.count
+        self.rows.rows()
     }
 
     /// All rows.
@@ -149,8 +146,8 @@ impl Gathering {
     /// Errors of spilling the last of them.
     pub fn finish(self, space: &Space) -> Result<Gathered> {
         Ok(Gathered {
+            count: self.rows.rows(),
             kept: Arc::new(Kept::of(vec![self.rows], space)?),
-            count: self.count,
         })
     }
 }

@@ -6,7 +6,6 @@ use crate::memory::Space;
 use crate::plan::{Again, Inside, Plan};
 use crate::shared::SharedPlans;
 use crate::{Error, Result};
-use freestone_storage::Snapshot;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -24,10 +23,6 @@ impl Inside for Within<'_> {
 
     fn space(&self) -> &Space {
         self.0.space
-    }
-
-    fn moment(&self) -> Option<&Snapshot> {
-        self.0.moment
     }
 
     fn goes_on(&self) -> Result<()> {

@@ -16,7 +16,6 @@ use crate::kept::{Gathered, Gathering};
 use crate::memory::{Reservation, Space};
 use crate::vector::Batch;
 use crate::{Error, Result};
-use freestone_storage::Snapshot;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -133,9 +132,6 @@ pub trait Inside: Sync {
 
     /// The memory that the run may use.
     fn space(&self) -> &Space;
-
-    /// The snapshot that is read, if it is not the one that the plan was made for.
-    fn moment(&self) -> Option<&Snapshot>;
 
     /// Whether the run goes on.
     ///

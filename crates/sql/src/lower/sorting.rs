@@ -39,15 +39,6 @@ pub(super) fn is_sorted(plan: &Plan) -> bool {
     }
 }
 
-/// The order of a plan's rows.
-pub(super) fn order_of(plan: &Plan) -> &[SortKey] {
-    match plan {
-        Plan::Sort { keys, .. } => keys,
-        Plan::Filter { input, .. } | Plan::Limit { input, .. } => order_of(input),
-        _ => &[],
-    }
-}
-
 /// The direction of a key.
 pub(super) fn options(key: &SortKey) -> SortOptions {
     SortOptions {

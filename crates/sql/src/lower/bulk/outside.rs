@@ -31,7 +31,6 @@ use super::super::outside::sample::Sampled;
 use super::super::outside::values::{Computed, Known};
 use super::super::outside::windows::Windows;
 use super::super::outside::{batch, joined, number};
-use super::super::sorting::order_of;
 use super::super::{Typed, canonical};
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{Converted, Found, united};
@@ -486,8 +485,7 @@ impl Bulk<'_> {
         self.spend(plan);
         let mut given = self.given(&part);
         let columns = given.kept.len();
-        let keys = ties.unwrap_or(order_of(input));
-        for key in keys.iter().filter(|_| ties.is_some()) {
+        for key in ties.unwrap_or_default() {
             let value = canonical::key(self.lowering.expr(&key.expr)?, &key.expr.ty);
             let Typed { expr, kind } = value;
             self.give_expr(&part, &mut given, &expr, kind)?;
