@@ -97,8 +97,9 @@ impl Context<'_> {
         let is_full = |from: usize| (target.is_full)() || pipeline.is_full(from);
         let ended = |from: usize, outcome| self.ended(outcome, &|| is_full(from));
         for (at, (step, metrics)) in steps.iter().enumerate() {
+            // A limit may have ended this step; those above the limit have not ended.
             if is_full(at + 1) {
-                break;
+                continue;
             }
             let rest = &steps[at + 1..];
             let probe = match step {

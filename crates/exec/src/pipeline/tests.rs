@@ -216,6 +216,35 @@ fn first_rows_of_joins_are_not_missed() {
     }
 }
 
+/// Steps above a limit give what they have left, although those below it have ended early.
+#[test]
+fn rows_left_above_a_limit_are_not_missed() {
+    let pairs = |kind, probe, build| {
+        let keys = (
+            Expression::Column(0),
+            Expression::Column(0),
+            DataType::Int64,
+        );
+        let join = Join {
+            kind,
+            build,
+            probe,
+            keys: vec![keys],
+            filter: None,
+            null_equal: false,
+        };
+        plan(Node::Join(Box::new(join)))
+    };
+    for threads in [1, 3] {
+        let below = join(numbers(0..9000, 1000), numbers(0..9000, 1000));
+        let first = limit(below, 0, Some(5));
+        let others = numbers(20_000..20_100, 100);
+        let all = pairs(JoinKind::BuildAnti, first, others);
+        let how = How { threads, ..ALONE };
+        assert_eq!(values(&all, how).len(), 100);
+    }
+}
+
 /// Nothing more is read than what threads have begun with.
 #[test]
 fn a_limit_stops_its_input() {
