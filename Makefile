@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/freestone/target
 BIN := $(CARGO_TARGET_DIR)/release
 # Always the whole workspace: a part of it would ask other features of the
-# dependencies, and build DataFusion a second time.
+# dependencies, and build those a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
 .PHONY: demo test bench bench-oltp bench-tpcds lab clients python referee histories appends soak fuzz fuzz-long lint clean setup build
@@ -15,9 +15,8 @@ demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 test: setup            ## every test of the project
 	cargo xtask test
 
-bench: setup           ## Freestone beside DataFusion on Parquet, then beside DuckDB
+bench: setup           ## Freestone beside DuckDB
 	$(CARGO_BUILD) --bin freestone --bin freestone-bench
-	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
 	$(BIN)/freestone-bench --scale 1 --db ./bench-db
 
 lab: build             ## the papers' experiments at a small scale, and a page of what they found

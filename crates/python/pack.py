@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs the module that `cargo build --workspace` has built, and the Python sources, as a
-wheel: pack.py LIBRARY FOLDER. What `maturin build` does, without building DataFusion a
-second time with the features that this package alone would ask for."""
+wheel: pack.py LIBRARY FOLDER. What `maturin build` does, without building the
+dependencies a second time with the features that this package alone would ask for."""
 
 from __future__ import annotations
 

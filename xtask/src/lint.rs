@@ -1,7 +1,7 @@
 //! Clippy over our own crates, for the price of compiling them once more.
 //!
 //! `cargo clippy` works on `cargo check`, which shares nothing with a build: it
-//! would first check every dependency, DataFusion among them. Its driver is a
+//! would first check every dependency. Its driver is a
 //! compiler, though. As the wrapper of our crates' compiler in a build it lints
 //! while the dependencies stay the built ones. Our crates are not optimised in
 //! that build; their programs are built anew by the next one.

@@ -7,7 +7,7 @@
 //! | `test` | runs every test of the project and closes with `N passed, N failed, N skipped` |
 //!
 //! Only the standard library is used, so the rules can be checked before (and
-//! without) the quarter of an hour that building DataFusion takes.
+//! without) the minutes that building the dependencies takes.
 
 mod lint;
 mod test;

@@ -6,6 +6,7 @@ use crate::pair::median;
 use crate::report::{Bar, Row, Section};
 use crate::{Result, ours, queries};
 use freestone::{Outcome, Session};
+use futures::TryStreamExt;
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
@@ -98,7 +99,8 @@ fn started(runtime: &Runtime, session: &Session, sql: &str) -> Result<f64> {
     let seconds = begin.elapsed().as_secs_f64();
     // What was begun ends before anything else is timed.
     if let Outcome::Rows(rows) = outcome {
-        runtime.block_on(datafusion::physical_plan::common::collect(rows.stream))?;
+        let all: Vec<_> = runtime.block_on(rows.stream.try_collect())?;
+        drop(all);
     }
     Ok(seconds)
 }

@@ -234,7 +234,7 @@ pub struct TpchArguments {
     /// Layout of every table
     #[arg(long, value_enum, default_value_t = TpchLayout::Column)]
     pub layout: TpchLayout,
-    /// Best of so many runs of each query, after one that does not count; without it one run [with --compare: 5]
+    /// Best of so many runs of each query, after one that does not count; without it one run
     #[arg(long, value_name = "N", value_parser = positive)]
     pub runs: Option<usize>,
     /// Threads [default: one per core]
@@ -249,12 +249,9 @@ pub struct TpchArguments {
     /// Write the results to this file as well
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Keep the tables as Parquet files here, written if they are not there yet
+    /// Keep the tables as Parquet files here, written if they are not there yet, and measure loading alone
     #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
-    /// Run every query on DataFusion over Parquet, too, and compare
-    #[arg(long)]
-    pub compare: bool,
 }
 
 /// `freestone calibrate`.

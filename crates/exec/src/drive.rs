@@ -71,6 +71,10 @@ impl Context<'_> {
     ) -> Result<Vec<S>> {
         let steps = &pipeline.steps;
         let is_full = || (target.is_full)() || pipeline.is_full(0);
+        let workers = match pipeline.source {
+            Source::Rows(_, true, _) => Workers::Waiting,
+            _ => workers,
+        };
         self.phase(sinks, workers, |sink, goes_on| {
             let mut worker = pipeline.source.worker(pipeline.selects);
             while !is_full()

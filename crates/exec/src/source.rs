@@ -23,8 +23,8 @@ use std::time::Instant;
 pub(crate) enum Source<'a> {
     /// Those of a table.
     Scan(Arc<Scan>, &'a Metrics),
-    /// Rows that others have, in parts.
-    Rows(Mutex<std::vec::IntoIter<Batches<'a>>>, &'a Metrics),
+    /// Rows that others have, in parts, and whether who reads them may wait for other threads.
+    Rows(Mutex<std::vec::IntoIter<Batches<'a>>>, bool, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {
         batches: Mutex<std::vec::IntoIter<Batch>>,
@@ -97,7 +97,7 @@ impl<'a> Source<'a> {
             Source::Sorted(rows) => rows.threads(most),
             Source::Windows(windows) => windows.threads(most),
             Source::Plans { .. } => most,
-            Source::Rows(parts, _) => parts.lock().len().min(most),
+            Source::Rows(parts, ..) => parts.lock().len().min(most),
             Source::Ranges(ranges) => ranges.count().min(most),
         }
     }
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
                 let worker = if selects { worker.selecting() } else { worker };
                 Worker::Scan(Box::new(worker), metrics)
             }
-            Source::Rows(parts, metrics) => Worker::Rows {
+            Source::Rows(parts, _, metrics) => Worker::Rows {
                 parts,
                 part: None,
                 metrics,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
 use freestone_storage::{OpenMode, Role, RoleId, Store};
 use parking_lot::Mutex;
 
@@ -14,7 +14,6 @@ use crate::memory::Broker;
 use crate::plans::KnownPlans;
 use crate::rights::Login;
 use crate::statement::KnownTexts;
-use crate::template::template;
 use crate::temporary::remove_left;
 use crate::workload::{Keeper, Record};
 
@@ -118,7 +117,7 @@ impl Database {
         Self {
             keeper: Arc::new(keeper),
             store,
-            template: Arc::new(template(Some(Arc::clone(&memory)))),
+            template: Arc::new(SessionState::new(Arc::clone(&memory))),
             memory,
             of_roles: Arc::default(),
             plans,
@@ -146,7 +145,7 @@ impl Database {
         (!with.is_empty(), with.iter().any(|role| role.superuser))
     }
 
-    /// The functions and options that sessions start with.
+    /// The state that sessions start with.
     pub(crate) fn template(&self) -> &SessionState {
         &self.template
     }

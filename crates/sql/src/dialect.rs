@@ -24,12 +24,12 @@ mod view;
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::ast::{
     Expr, Ident, Insert, MergeAction, MergeInsertExpr, Statement as Ast, VisitorMut,
 };
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
-use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
 
 use crate::error::{Error, Position, Result};
 

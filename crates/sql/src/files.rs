@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::Catalog;
+use sqlparser::ast::Statement as Ast;
 
 use crate::error::{Error, Result};
 use crate::names::file_name;

@@ -33,6 +33,7 @@ mod dialect;
 mod engine;
 mod error;
 mod execution;
+mod expression;
 mod files;
 mod frames;
 mod front;
@@ -64,8 +65,8 @@ mod sequences;
 mod session;
 mod settings;
 mod source;
+mod state;
 mod statement;
-mod template;
 mod temporary;
 #[cfg(test)]
 mod testing;

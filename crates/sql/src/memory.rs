@@ -1,4 +1,4 @@
-//! One broker of memory for queries: our operators, DataFusion's, and the cache of
+//! One broker of memory: for operators, for rows that statements hold, and for the cache of
 //! blocks, which gives way to both.
 
 use std::fmt;
@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use freestone_storage::{Store, machine_memory};
 use parking_lot::Mutex;
 
@@ -190,7 +188,6 @@ impl Broker {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .is_ok();
         let more = || match &self.whole {
-            Some(whole) if most == usize::MAX => whole.take(bytes, most),
             Some(whole) => whole.take(bytes, whole.most()),
             None => true,
         };
@@ -256,37 +253,55 @@ impl fmt::Display for Broker {
     }
 }
 
-/// The same memory as DataFusion's operators ask for it.
-impl MemoryPool for Broker {
-    fn name(&self) -> &str {
-        "freestone"
-    }
+/// Memory that a statement holds for rows; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    broker: Arc<Broker>,
+    /// The use of the memory.
+    of: &'static str,
+    bytes: usize,
+}
 
-    fn grow(&self, _: &MemoryReservation, additional: usize) {
-        self.take(additional, usize::MAX);
-    }
-
-    fn shrink(&self, _: &MemoryReservation, shrink: usize) {
-        self.give_back(shrink);
-    }
-
-    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> DfResult<()> {
-        if self.take(additional, self.most()) {
-            return Ok(());
+impl Held {
+    /// Nothing yet, for some use.
+    pub(crate) fn new(broker: &Arc<Broker>, of: &'static str) -> Self {
+        Self {
+            broker: Arc::clone(broker),
+            of,
+            bytes: 0,
         }
-        let operator = reservation.consumer().name();
-        Err(DataFusionError::ResourcesExhausted(format!(
-            "{operator} needs {additional} bytes more than memory_limit = '{}' leaves it",
-            self.shown()
-        )))
     }
 
-    fn reserved(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
+    /// Takes so many bytes more.
+    ///
+    /// # Errors
+    /// `53200` if `memory_limit` has no room for them.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
+        if !self.broker.take(bytes, self.broker.most()) {
+            let (of, limit) = (self.of, self.broker.shown());
+            let message =
+                format!("{of} needs {bytes} bytes more than memory_limit = '{limit}' leaves it");
+            return Err(Error::new("53200", message));
+        }
+        self.bytes += bytes;
+        Ok(())
     }
 
-    fn memory_limit(&self) -> MemoryLimit {
-        MemoryLimit::Finite(self.most())
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Gives all bytes back.
+    pub(crate) fn free(&mut self) {
+        self.broker.give_back(self.bytes);
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.free();
     }
 }
 

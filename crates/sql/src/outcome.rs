@@ -1,13 +1,13 @@
 //! What a statement came to.
 
-use std::sync::Arc;
-
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::memory::MemoryStream;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use futures::stream::{self, BoxStream};
 
 use crate::error::Result;
+
+/// Batches of a result, one after the other.
+pub type RowStream = BoxStream<'static, Result<RecordBatch>>;
 
 /// What a statement came to.
 pub enum Outcome {
@@ -26,8 +26,8 @@ pub enum Outcome {
 pub struct Rows {
     /// Names and types of the columns.
     pub schema: SchemaRef,
-    /// The rows; errors convert into [`Error`].
-    pub stream: SendableRecordBatchStream,
+    /// The rows.
+    pub stream: RowStream,
 }
 
 impl Outcome {
@@ -73,17 +73,14 @@ impl Outcome {
     }
 
     /// A result that is already there.
-    pub(crate) fn batch(batch: RecordBatch) -> Result<Self> {
+    pub(crate) fn batch(batch: RecordBatch) -> Self {
         Self::batches(batch.schema(), vec![batch])
     }
 
     /// A result of several batches that are already there.
-    pub(crate) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
-        let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
-        Ok(Self::Rows(Rows {
-            schema,
-            stream: Box::pin(stream),
-        }))
+    pub(crate) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        let stream = Box::pin(stream::iter(batches.into_iter().map(Ok)));
+        Self::Rows(Rows { schema, stream })
     }
 }
 

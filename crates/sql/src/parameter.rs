@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut, walk_mut};
+use sqlparser::ast::{
     Array, CastKind, DataType, Expr, Ident, Select, SelectItem, Statement as Ast, UnaryOperator,
     Value, VisitorMut,
 };
-use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut, walk_mut};
 
 use crate::error::{Error, Result};
 

@@ -7,11 +7,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::syntax;
 use freestone_storage::{
     BoundValue, Catalog, IndexDefinition, PartitionBound, PartitionStrategy, Table, TableSchema,
 };
+use sqlparser::ast::Expr;
 
 use crate::error::{Error, Result};
 use crate::names::{fold, quoted};

@@ -11,13 +11,13 @@ mod comment;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::visit_relations;
+use freestone_storage::{Catalog, Object, Privileges, TableId};
+use sqlparser::ast::{
     CascadeOption, ConflictTarget, CopySource, Delete, FromTable, Insert, Merge, MergeAction,
     MergeInsertKind, ObjectName, OnConflictAction, OnInsert, Statement as Ast, TableFactor,
     TableObject, Truncate, Update, With,
 };
-use freestone_frontend::syntax::walk::visit_relations;
-use freestone_storage::{Catalog, Object, Privileges, TableId};
 
 use self::asked::{Asked, Columns, Reads, assigned, inserted, listed_idents, width};
 use crate::error::{Error, Result};
@@ -335,7 +335,7 @@ impl Rights {
             self.truncate_referring(catalog, truncate)?;
         }
         match truncate.identity {
-            Some(datafusion::sql::sqlparser::ast::TruncateIdentityOption::Restart) => {
+            Some(sqlparser::ast::TruncateIdentityOption::Restart) => {
                 let mut names = truncate.table_names.iter();
                 names.try_for_each(|target| alter::owned_table(self, catalog, &target.name))
             }

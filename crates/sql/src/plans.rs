@@ -12,14 +12,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::execution_plan::reset_plan_states;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use arrow::datatypes::SchemaRef;
 use freestone_exec::Plan;
 use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
+use sqlparser::ast::Statement as Ast;
 
+use crate::engine::Pipelines;
 use crate::values::Styles;
 use crate::workload::Foreseen;
 
@@ -55,7 +54,7 @@ impl PlanSettings {
 /// A plan, and the columns of its result.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownPlan {
-    pub(crate) physical: Arc<dyn ExecutionPlan>,
+    pub(crate) plan: Pipelines,
     pub(crate) schema: SchemaRef,
     /// What was predicted of it.
     pub(crate) foreseen: Foreseen,
@@ -151,18 +150,7 @@ impl KnownPlans {
         if !known.tables.iter().all(|planned| planned.suits(snapshot)) {
             return None;
         }
-        let KnownPlan {
-            physical,
-            schema,
-            foreseen,
-        } = known.plan.clone();
-        drop(plans);
-        let physical = reset_plan_states(physical).ok()?;
-        Some(KnownPlan {
-            physical,
-            schema,
-            foreseen,
-        })
+        Some(known.plan.clone())
     }
 
     /// Keeps a plan that was made for `snapshot`, of tables as they were before. A transaction
@@ -228,8 +216,8 @@ pub(crate) fn lasting(plan: &Plan) -> Option<Vec<PlannedTable>> {
 mod tests {
     use crate::testing::{on_runtime, run};
     use crate::{Database, Outcome, Session};
-    use datafusion::arrow::array::AsArray;
-    use datafusion::arrow::datatypes::Int64Type;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
     use futures::StreamExt;
 
     /// The number that a query gives.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
 use freestone_storage::{Catalog, Object, Privileges, ReadRelation, Snapshot, TableId, ViewQuery};
 use parking_lot::Mutex;
 
@@ -87,7 +87,7 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Relations<'a> {
     pub(crate) fn new(state: &'a SessionState, snapshot: Snapshot) -> Self {
-        let identity = state.config().get_extension::<Identity>();
+        let identity = state.get::<Identity>();
         let own = identity.map_or_else(Rights::none, |identity| identity.rights(&snapshot));
         Self {
             path: path_of(state, &snapshot),
@@ -204,7 +204,7 @@ impl<'a> Relations<'a> {
 
     /// The schema of the session's temporary relations, once there may be some.
     pub(crate) fn own_schema(&self) -> Option<String> {
-        let client = self.state.config().get_extension::<ClientSettings>()?;
+        let client = self.state.get::<ClientSettings>()?;
         client.temporary.get().cloned()
     }
 
@@ -272,7 +272,7 @@ impl<'a> Relations<'a> {
             return Ok(Arc::new(Source::Stored(stored)));
         }
         if name.schema == DEFAULT_SCHEMA
-            && let Some(lent) = self.state.config().get_extension::<Lent>()
+            && let Some(lent) = self.state.get::<Lent>()
             && let Some(frame) = lent.table(&name.name)
         {
             return Ok(frame);
@@ -363,9 +363,9 @@ pub(crate) fn query_of_view<'c>(
 
 /// The schemas of a session's path, if it is not the one that every session begins with.
 pub(crate) fn path_of(state: &SessionState, snapshot: &Snapshot) -> Option<Vec<String>> {
-    let client = state.config().get_extension::<ClientSettings>()?;
+    let client = state.get::<ClientSettings>()?;
     let path = client.path()?;
-    let identity = state.config().get_extension::<Identity>();
+    let identity = state.get::<Identity>();
     let path = path.iter().filter_map(|schema| match schema.as_str() {
         "$user" => {
             let user = identity.as_ref()?.current().name(snapshot.catalog());
@@ -382,7 +382,7 @@ pub(crate) fn path_of(state: &SessionState, snapshot: &Snapshot) -> Option<Vec<S
 
 /// The schemas of a session's path in which names are looked up before its temporary relations.
 pub(crate) fn before_temporary(state: &SessionState, catalog: &Catalog) -> Vec<String> {
-    let client = state.config().get_extension::<ClientSettings>();
+    let client = state.get::<ClientSettings>();
     let Some(client) = client else {
         return Vec::new();
     };
@@ -390,7 +390,7 @@ pub(crate) fn before_temporary(state: &SessionState, catalog: &Catalog) -> Vec<S
     if of_temporary.behind.is_empty() {
         return Vec::new();
     }
-    let identity = state.config().get_extension::<Identity>();
+    let identity = state.get::<Identity>();
     let user = identity.map(|identity| identity.current().name(catalog));
     of_temporary.schemas(catalog, user.as_deref())
 }

@@ -4,14 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use datafusion::sql::sqlparser::ast::{
-    DiscardObject, Query, SetExpr, Statement as Ast, Visit, Visitor,
-};
-use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use freestone_frontend::syntax::walk::{visit_relations, walk};
 use freestone_frontend::{stack, syntax};
 use parking_lot::Mutex;
+use sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast, Visit, Visitor};
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};

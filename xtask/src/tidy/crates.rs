@@ -92,16 +92,13 @@ const ALLOWED: [(&str, &[&str]); 19] = [
 
 /// Outside crates that a crate must never know, by prefix.
 const FORBIDDEN: [(&str, &[&str]); 3] = [
-    (
-        "freestone-storage",
-        &["datafusion", "tokio", "pyo3", "sqlparser"],
-    ),
-    (
-        "freestone-model",
-        &["datafusion", "tokio", "pyo3", "arrow", "parquet"],
-    ),
-    ("xtask", &["datafusion", "arrow", "tokio"]),
+    ("freestone-storage", &["tokio", "pyo3", "sqlparser"]),
+    ("freestone-model", &["tokio", "pyo3", "arrow", "parquet"]),
+    ("xtask", &["arrow", "tokio"]),
 ];
+
+/// Outside crates that none of ours may know, by prefix: decision 49.
+const FORBIDDEN_TO_ALL: [&str; 1] = ["datafusion"];
 
 /// Crates that any other may use in its tests.
 const TEST_TOOLS: [&str; 1] = ["freestone-testkit"];
@@ -175,9 +172,10 @@ fn check_dependency(
             format!("`{package}` may import {may}, not `{name}`"),
         ));
     }
-    let forbidden = FORBIDDEN.iter().find(|(known, _)| *known == package)?.1;
+    let forbidden = FORBIDDEN.iter().find(|(known, _)| *known == package);
+    let forbidden = forbidden.map_or(&[][..], |(_, prefixes)| *prefixes);
+    let mut forbidden = forbidden.iter().chain(&FORBIDDEN_TO_ALL);
     forbidden
-        .iter()
         .find(|prefix| name.starts_with(**prefix))
         .map(|prefix| {
             Finding::new(
@@ -235,7 +233,7 @@ mod tests {
     #[test]
     fn the_order_itself_passes() {
         let manifest = "[package]\nname = \"freestone\"\n[dependencies]\nfreestone-storage.workspace = true\n\
-                        datafusion = { version = \"1\" }\n[dev-dependencies]\nfreestone-testkit.workspace = true\n";
+                        arrow = { version = \"1\" }\n[dev-dependencies]\nfreestone-testkit.workspace = true\n";
         assert_eq!(findings(manifest), Vec::<String>::new());
     }
 }

@@ -1,7 +1,6 @@
-//! Lock files: one Arrow, one DataFusion, and each of them up to date.
+//! Lock files: one Arrow, one Parquet, and each file up to date.
 //!
-//! A second version of Arrow would compile for another quarter of an hour, and
-//! its types would not fit ours.
+//! A second version of Arrow would compile for minutes more, and its types would not fit ours.
 //!
 //! Workspaces beside the main one (fuzz targets, clients) have lock files of
 //! their own, which builds of the main workspace do not touch. A dependency
@@ -12,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::{File, Finding};
 
-const SINGLE: [&str; 4] = ["arrow-array", "arrow-schema", "datafusion", "parquet"];
+const SINGLE: [&str; 3] = ["arrow-array", "arrow-schema", "parquet"];
 
 /// Checks every `Cargo.lock`.
 pub fn check(files: &[File]) -> Vec<Finding> {

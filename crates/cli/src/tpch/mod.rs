@@ -1,4 +1,4 @@
-//! `freestone tpch`: generate, load, query, verify, compare.
+//! `freestone tpch`: generate, load, query, verify.
 //!
 //! Everything goes the way a user's data and queries go: rows into
 //! [`freestone::Database::load`], query texts through a session, over blocks on
@@ -9,13 +9,12 @@
 //! | `schema` | the eight tables, their generators |
 //! | `load` | a database under its name, or none |
 //! | `queries`, `answers` | the texts; whether a result is right |
-//! | `engine` | running a query on Freestone or on DataFusion over Parquet |
-//! | `parquet`, `loading` | the files for that; how long loading alone takes |
+//! | `runs` | running a query once, or as fast as it goes |
+//! | `parquet`, `loading` | the tables as files; how long loading alone takes |
 //! | `report` | table and JSON |
 //! | `laboratory` | the same tables and queries for the lab |
 
 mod answers;
-mod engine;
 mod interrupt;
 mod laboratory;
 mod load;
@@ -23,6 +22,7 @@ mod loading;
 mod parquet;
 mod queries;
 mod report;
+mod runs;
 mod schema;
 
 use crate::args::TpchArguments;
@@ -31,18 +31,15 @@ use crate::output::Output;
 use crate::progress::Bar;
 use answers::{AnswerSet, Row};
 use arrow::array::RecordBatch;
-use engine::Engine;
 use freestone::Cells;
-use freestone::{Progress, SessionOptions};
+use freestone::{Progress, Session, SessionOptions};
 use interrupt::Interrupt;
 pub use laboratory::Laboratory;
-use load::{Loaded, Plan, open_or_load, with_suffix};
+use load::{Loaded, Plan, open_or_load};
 use report::{QueryResult, Report};
-use std::path::{Path, PathBuf};
+use runs::Run;
+use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Runs of each query when engines are compared.
-const COMPARED_RUNS: usize = 5;
 
 /// Does all that the arguments ask for.
 ///
@@ -64,24 +61,25 @@ async fn benchmark(arguments: &TpchArguments, plan: Plan) -> Result<()> {
     let name = format!("tpch-{}-{}", plan.scale, plan.layout.name());
     let path = arguments.db.clone().unwrap_or_else(|| PathBuf::from(name));
     let loaded = open_or_load(&path, plan, &interrupt).await?;
-    let folder = arguments.parquet.clone();
-    let folder = folder.or_else(|| arguments.compare.then(|| with_suffix(&path, ".parquet")));
-    if let Some(folder) = folder.clone() {
+    if let Some(folder) = arguments.parquet.clone() {
         let interrupt = interrupt.clone();
         let work = move || parquet::ensure(&folder, plan.scale, plan.threads, &interrupt);
         let written = tokio::task::spawn_blocking(work).await;
         written.map_err(|_| Failure::Message("a writing thread panicked".into()))??;
     }
-    let compared = folder.as_deref().filter(|_| arguments.compare);
-    let runs = arguments
-        .runs
-        .or_else(|| arguments.compare.then_some(COMPARED_RUNS));
-    let results = queries(arguments, plan, &loaded, runs, compared, &interrupt).await?;
-    let loading = match compared {
+    let results = queries(arguments, plan, &loaded, &interrupt).await?;
+    let loading = match &arguments.parquet {
         Some(folder) => Some(loading::measure(&path, folder, plan, &interrupt).await?),
         None => None,
     };
-    let report = Report::new(&path, plan, runs, &loaded, loading.as_ref(), results);
+    let report = Report::new(
+        &path,
+        plan,
+        arguments.runs,
+        &loaded,
+        loading.as_ref(),
+        results,
+    );
     let mut output = Output::stdout(0);
     report.print(&mut output)?;
     report.print_invitation(&mut output, &loaded)?;
@@ -96,13 +94,11 @@ async fn benchmark(arguments: &TpchArguments, plan: Plan) -> Result<()> {
     }
 }
 
-/// Runs the queries on Freestone, and on DataFusion over `compared`.
+/// Runs the queries.
 async fn queries(
     arguments: &TpchArguments,
     plan: Plan,
     loaded: &Loaded,
-    runs: Option<usize>,
-    compared: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<Vec<QueryResult>> {
     let options = SessionOptions {
@@ -115,11 +111,6 @@ async fn queries(
             .execute(&format!("SET memory_limit = '{limit}'"))
             .await?;
     }
-    let ours = Engine::Freestone(Box::new(session));
-    let theirs = match compared {
-        Some(folder) => Some(Engine::parquet(folder, plan.threads).await?),
-        None => None,
-    };
     let all: Vec<u8> = (1..=22).collect();
     let wanted = if arguments.queries.is_empty() {
         &all
@@ -131,18 +122,7 @@ async fn queries(
     let bar = Bar::watch(Arc::clone(&progress), "querying");
     let mut results = Vec::new();
     for query in wanted.iter().copied().map(usize::from) {
-        let mut result = one(&ours, query, plan.scale, runs, interrupt).await?;
-        if let Some(theirs) = &theirs {
-            let other = one(theirs, query, plan.scale, runs, interrupt).await?;
-            result.datafusion_milliseconds = Some(other.milliseconds);
-            if let Some(problem) = other.problem {
-                let note = result
-                    .problem
-                    .map_or(String::new(), |ours| format!("{ours}; "));
-                result.problem = Some(format!("{note}DataFusion on Parquet: {problem}"));
-            }
-        }
-        results.push(result);
+        results.push(one(&session, query, plan.scale, arguments.runs, interrupt).await?);
         progress.add_done(1);
     }
     drop(bar);
@@ -151,7 +131,7 @@ async fn queries(
 
 /// Runs one query and checks its answer.
 async fn one(
-    engine: &Engine,
+    session: &Session,
     query: usize,
     scale: f64,
     runs: Option<usize>,
@@ -161,8 +141,8 @@ async fn one(
         return Ok(QueryResult::failed(query, "there is no such query".into()));
     };
     let run = match runs {
-        None => engine.run(&sql, interrupt).await,
-        Some(runs) => engine.best(&sql, runs, interrupt).await,
+        None => Run::once(session, &sql, interrupt).await,
+        Some(runs) => Run::best(session, &sql, runs, interrupt).await,
     };
     let run = match run {
         Ok(run) => run,

@@ -30,8 +30,6 @@ pub struct QueryResult {
     pub verified: Option<bool>,
     /// The first difference, or the error.
     pub problem: Option<String>,
-    /// DataFusion's time on Parquet, where it was compared.
-    pub datafusion_milliseconds: Option<f64>,
 }
 
 impl QueryResult {
@@ -45,7 +43,6 @@ impl QueryResult {
             blocks_pruned: 0,
             verified: Some(false),
             problem: Some(problem),
-            datafusion_milliseconds: None,
         }
     }
 
@@ -59,7 +56,6 @@ impl QueryResult {
             blocks_pruned: scans.blocks_pruned,
             verified: None,
             problem: None,
-            datafusion_milliseconds: None,
         }
     }
 }
@@ -80,8 +76,6 @@ pub struct Report {
     load_from_parquet_seconds: Option<f64>,
     total_milliseconds: f64,
     geometric_mean_milliseconds: f64,
-    datafusion_total_milliseconds: Option<f64>,
-    datafusion_geometric_mean_milliseconds: Option<f64>,
     queries: Vec<QueryResult>,
 }
 
@@ -96,8 +90,6 @@ impl Report {
         queries: Vec<QueryResult>,
     ) -> Self {
         let ours = queries.iter().map(|query| query.milliseconds);
-        let theirs: Option<Vec<f64>> = queries.iter().map(|q| q.datafusion_milliseconds).collect();
-        let theirs = theirs.filter(|times| !times.is_empty());
         let catalog = loaded.database.store().snapshot();
         Report {
             scale: plan.scale,
@@ -112,8 +104,6 @@ impl Report {
             load_from_parquet_seconds: loading.map(|loading| loading.parquet),
             total_milliseconds: ours.clone().sum(),
             geometric_mean_milliseconds: geometric_mean(ours),
-            datafusion_total_milliseconds: theirs.as_ref().map(|times| times.iter().sum()),
-            datafusion_geometric_mean_milliseconds: theirs.map(|t| geometric_mean(t.into_iter())),
             queries,
         }
     }
@@ -159,24 +149,11 @@ impl Report {
             Some(runs) => format!("best of {runs} runs after one that does not count"),
         };
         output.line(&format!(
-            "geometric mean {}; {how}, {} threads, layout {}",
-            self.geometric_means(),
-            self.threads,
-            self.layout
+            "geometric mean {:.1} ms; {how}, {} threads, layout {}",
+            self.geometric_mean_milliseconds, self.threads, self.layout
         ))?;
         output.line(&self.verdict())?;
         self.print_loading(output)
-    }
-
-    fn geometric_means(&self) -> String {
-        let ours = self.geometric_mean_milliseconds;
-        match self.datafusion_geometric_mean_milliseconds {
-            None => format!("{ours:.1} ms"),
-            Some(theirs) => format!(
-                "{ours:.1} ms, DataFusion on Parquet {theirs:.1} ms, ratio {:.2}",
-                ours / theirs
-            ),
-        }
     }
 
     fn verdict(&self) -> String {
@@ -234,32 +211,17 @@ impl Report {
                 (None, None) => "",
             });
         let verified = verified.chain([""]);
-        let mut columns: Vec<(&str, ArrayRef)> = vec![
+        let columns: Vec<(&str, ArrayRef)> = vec![
             ("query", Arc::new(StringViewArray::from_iter_values(names))),
             ("rows", of(|query| query.rows)),
-            ("milliseconds", decimals(ours.clone(), 1)?),
+            ("milliseconds", decimals(ours, 1)?),
+            ("blocks read", of(|query| query.blocks_read)),
+            ("pruned", of(|query| query.blocks_pruned)),
+            (
+                "verified",
+                Arc::new(StringViewArray::from_iter_values(verified)),
+            ),
         ];
-        if let Some(total) = self.datafusion_total_milliseconds {
-            let theirs = self
-                .queries
-                .iter()
-                .map(|query| query.datafusion_milliseconds);
-            let theirs: Vec<Option<f64>> = theirs.chain([Some(total)]).collect();
-            let ratios = ours
-                .zip(&theirs)
-                .map(|(ours, theirs)| Some(ours? / (*theirs)?));
-            columns.push((
-                "DataFusion on Parquet",
-                decimals(theirs.iter().copied(), 1)?,
-            ));
-            columns.push(("ratio", decimals(ratios, 2)?));
-        }
-        columns.push(("blocks read", of(|query| query.blocks_read)));
-        columns.push(("pruned", of(|query| query.blocks_pruned)));
-        columns.push((
-            "verified",
-            Arc::new(StringViewArray::from_iter_values(verified)),
-        ));
         RecordBatch::try_from_iter(columns).map_err(|error| Failure::Message(error.to_string()))
     }
 
@@ -298,7 +260,7 @@ fn geometric_mean(times: impl Iterator<Item = f64> + Clone) -> f64 {
 /// Numbers with a fixed count of digits after the point.
 fn decimals(values: impl Iterator<Item = Option<f64>>, digits: i8) -> Result<ArrayRef> {
     let factor = 10f64.powi(digits.into());
-    // Milliseconds and ratios: far below 2^127.
+    // Milliseconds: far below 2^127.
     let scaled = values.map(|value| value.map(|value| (value * factor).round() as i128));
     let array = Decimal128Array::from_iter(scaled).with_precision_and_scale(30, digits);
     Ok(Arc::new(

@@ -261,8 +261,7 @@ fn as_integers(
     })
 }
 
-/// Bits that are the same for equal floats. DataFusion's joins say which are: both
-/// zeros, and NaNs of the same bits.
+/// Bits that are the same for equal floats: both zeros, and NaNs of the same bits.
 fn float_bits(value: f64) -> i64 {
     let bits = value.to_bits();
     if bits << 1 == 0 { 0 } else { bits as i64 }

@@ -144,7 +144,11 @@ impl Context<'_> {
             Node::Shared(input) => self.shared(input, &plan.metrics),
             Node::Rows(rows) => {
                 let parts = Mutex::new(rows.open(&Within(*self))?.into_iter());
-                Ok(Pipeline::of(Source::Rows(parts, &plan.metrics)))
+                Ok(Pipeline::of(Source::Rows(
+                    parts,
+                    rows.waits(),
+                    &plan.metrics,
+                )))
             }
             Node::Outside(outside) => {
                 let beside = outside.beside.iter();

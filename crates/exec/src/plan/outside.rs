@@ -112,6 +112,12 @@ pub trait Rows: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether a thread that reads them may wait for other threads, and be no thread of the pool
+    /// for that.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// The table that they tell of as it was when the plan was made, if they do.
     fn table(&self) -> Option<&Table> {
         None

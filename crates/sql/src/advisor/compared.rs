@@ -1,6 +1,6 @@
 //! What PILOT ADVICE timed, before and after, and how it is told.
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_model::{Calibration, Stored, Workload, price, total};
 
 use crate::error::Result;

@@ -72,7 +72,7 @@ pub(super) fn run(session: &Session, advice: &Advice) -> Result<Outcome> {
     if is_better && !has_other_indexes {
         keep(session, advice)?;
     }
-    Outcome::batch(report(&timed, &verdict)?)
+    Ok(Outcome::batch(report(&timed, &verdict)?))
 }
 
 /// Writes blocks in the advised design, and notes them for UNDO.

@@ -1,6 +1,6 @@
 //! The rows of ADVISE.
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 
 use crate::error::Result;
 use crate::names::Name;

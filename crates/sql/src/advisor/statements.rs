@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use arrow::datatypes::SchemaRef;
 use freestone_model::{HALF_LIFE, QUERIES, Workload, missing};
 use freestone_storage::{RoleId, Snapshot, Table, TableId};
 
@@ -139,7 +139,7 @@ async fn planned(
     for query in queries {
         let run = Run::over(session, snapshot.clone());
         let ast = crate::statement::parse_one(query)?;
-        let plan = run.physical(&run.logical(&ast).await?)?;
+        let plan = run.logical(&ast).await?.runnable()?;
         for used in uses(&plan) {
             let place = found
                 .iter()
@@ -184,11 +184,11 @@ fn advise(session: &Session, tables: &[Advised], of_none: &str) -> Result<Outcom
     if session.known()?.foreign {
         // Nobody applies here what another machine would be better off with.
         lines.extend(all.iter().map(Line::of));
-        return Outcome::batch(answer(&lines)?);
+        return Ok(Outcome::batch(answer(&lines)?));
     }
     record.advice(|kept| replace(kept, &searched, &mut all));
     lines.extend(all.iter().map(Line::of));
-    Outcome::batch(answer(&lines)?)
+    Ok(Outcome::batch(answer(&lines)?))
 }
 
 /// What is known of a table that is not enough.

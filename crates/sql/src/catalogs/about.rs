@@ -6,10 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    AsArray, Int32Builder, ListBuilder, StringViewArray, StringViewBuilder,
-};
-use datafusion::arrow::datatypes::Int64Type;
+use arrow::array::{AsArray, Int32Builder, ListBuilder, StringViewArray, StringViewBuilder};
+use arrow::datatypes::Int64Type;
 use freestone_frontend::Error as Unbound;
 use freestone_frontend::functions::kernel::{
     Bool, I16, I32, I64, Kernel, Opt, Str, f0, f1, f2, f3,
@@ -604,10 +602,7 @@ pub(super) fn functions(
 /// Functions about the transaction in which a statement runs, and about others by their numbers.
 fn transactions(relations: &Relations<'_>, name: &str) -> Vec<Scalar> {
     let wide = Type::Internal(Internal::Xid8);
-    let number = relations
-        .state
-        .config()
-        .get_extension::<TransactionNumber>();
+    let number = relations.state.get::<TransactionNumber>();
     let current = |name, returns: Type| {
         let number = number.clone();
         let kernel = f0::<Opt<I64>>(move |_| Ok(number.as_ref().map(|one| one.get() as i64)));

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::datatypes::Int64Type;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::Int64Type;
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Returns, TableFunction};
 use freestone_frontend::types::arrays::Arrays;

@@ -1,7 +1,7 @@
 //! `information_schema` about constraints: which there are, over which columns, and what
 //! they refer to.
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_storage::{Deferral, ForeignAction, Table, UserTypeKind};
 
 use super::pg_catalog::objects::schema_number;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_frontend::types::Type;
 use freestone_storage::{Object, Privileges, RoleId, UserTypeKind};
 

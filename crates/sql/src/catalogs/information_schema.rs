@@ -9,11 +9,9 @@ use std::collections::HashSet;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    ArrayRef, AsArray, RecordBatchOptions, StringViewArray, new_null_array,
-};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, AsArray, RecordBatchOptions, StringViewArray, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 use freestone_storage::{
     Catalog, Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition,
@@ -164,7 +162,7 @@ fn seen_views<'a>(relations: &'a Relations<'_>, schema: &str) -> Vec<&'a View> {
     views
 }
 
-type Batch = datafusion::arrow::array::RecordBatch;
+type Batch = arrow::array::RecordBatch;
 
 fn text<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Values {
     Values::Text(values.into_iter().map(|v| Some(v.into())).collect())

@@ -309,7 +309,7 @@ fn type_named(text: &str) -> Option<i64> {
         return Some(number);
     }
     let expr = freestone_frontend::syntax::expression(&format!("CAST(NULL AS {text})")).ok()?;
-    let datafusion::sql::sqlparser::ast::Expr::Cast { data_type, .. } = expr else {
+    let sqlparser::ast::Expr::Cast { data_type, .. } = expr else {
         return None;
     };
     let ty = written_type(&data_type, &Nothing).ok()?;

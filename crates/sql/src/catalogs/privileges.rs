@@ -1,6 +1,6 @@
 //! `information_schema.table_privileges`, `role_table_grants` and `enabled_roles`.
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_storage::{Object, Privileges, RoleId};
 
 use crate::error::Result;

@@ -1,23 +1,18 @@
 //! `current_user`, `session_user`, `has_table_privilege` and the like: made for each
 //! statement, over the catalog that it sees.
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::array::cast::AsArray;
+use arrow::array::{Array, ArrayRef, BooleanArray, StringViewArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use freestone_frontend::functions::kernel::{Column, repeated};
 use freestone_storage::{Catalog, Object, Privileges, RoleId, Snapshot};
 
 use super::pg_catalog::{object_numbered, schema_numbered, system, system_schema};
 use crate::error::{Error, Result};
+use crate::functions::OfStatement;
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PG_CATALOG, PG_TOAST, meant_schema, named};
 use crate::relations::unknown_table;
 use crate::rights::{Identity, Rights};
@@ -47,19 +42,14 @@ pub(crate) fn function(
     name: &str,
     snapshot: &Snapshot,
     identity: &Arc<Identity>,
-) -> Option<Arc<ScalarUDF>> {
+) -> Option<Arc<dyn OfStatement>> {
     let (name, least) = NAMES.into_iter().find(|(known, _)| *known == name)?;
-    let signature = match least {
-        0 => Signature::nullary(Volatility::Stable),
-        _ => Signature::user_defined(Volatility::Stable),
-    };
-    Some(Arc::new(ScalarUDF::from(RoleFunction {
+    Some(Arc::new(RoleFunction {
         name,
         least,
         catalog: Arc::clone(snapshot.catalog()),
         identity: Arc::clone(identity),
-        signature,
-    })))
+    }))
 }
 
 struct RoleFunction {
@@ -67,7 +57,6 @@ struct RoleFunction {
     least: usize,
     catalog: Arc<Catalog>,
     identity: Arc<Identity>,
-    signature: Signature,
 }
 
 /// An argument that names something: by its name or its number.
@@ -331,19 +320,16 @@ fn value(column: &ArrayRef, row: usize) -> Result<Option<Given>> {
     }))
 }
 
-impl ScalarUDFImpl for RoleFunction {
-    fn name(&self) -> &str {
-        self.name
+impl OfStatement for RoleFunction {
+    fn is_volatile(&self) -> bool {
+        false
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> DfResult<Vec<DataType>> {
-        if given.len() != self.least && given.len() != self.least + 1 {
+    fn parameters(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let most = if self.least == 0 { 0 } else { self.least + 1 };
+        if !(self.least..=most).contains(&given.len()) {
             let message = format!("function {} has other arguments", self.name);
-            return Err(Error::new("42883", message).into());
+            return Err(Error::new("42883", message));
         }
         let kinds = given.iter().map(|kind| match kind.is_integer() {
             true => DataType::Int64,
@@ -352,14 +338,14 @@ impl ScalarUDFImpl for RoleFunction {
         Ok(kinds.collect())
     }
 
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(match self.least {
+    fn returns(&self) -> DataType {
+        match self.least {
             0 => DataType::Utf8View,
             _ => DataType::Boolean,
-        })
+        }
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+    fn call(&self, arguments: &[Column], rows: usize) -> Result<ArrayRef> {
         let name = match self.name {
             "freestone_current_user" => Some(self.identity.current()),
             "freestone_session_user" => Some(self.identity.session()),
@@ -367,39 +353,19 @@ impl ScalarUDFImpl for RoleFunction {
         };
         if let Some(who) = name {
             let name = who.name(&self.catalog);
-            return Ok(ColumnarValue::Scalar(ScalarValue::Utf8View(Some(name))));
+            return Ok(Arc::new(StringViewArray::from_iter_values(
+                std::iter::repeat_n(name, rows),
+            )));
         }
-        let rows = args.number_rows;
-        let mut columns = Vec::with_capacity(args.args.len());
-        for arg in &args.args {
-            let column = arg.to_array(rows)?;
+        let mut columns = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let column = repeated(Arc::clone(&argument.array), rows);
             let kind = match column.data_type().is_integer() {
                 true => DataType::Int64,
                 false => DataType::Utf8View,
             };
             columns.push(cast(&column, &kind)?);
         }
-        let answers = self.asked(&columns, rows)?;
-        Ok(ColumnarValue::Array(Arc::new(answers)))
-    }
-}
-
-impl fmt::Debug for RoleFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for RoleFunction {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.catalog, &other.catalog)
-    }
-}
-
-impl Eq for RoleFunction {}
-
-impl Hash for RoleFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
+        Ok(Arc::new(self.asked(&columns, rows)?))
     }
 }

@@ -73,7 +73,7 @@ impl SystemCatalogs for OfStatement {
     }
 
     fn functions(&self, relations: &Relations<'_>, name: &str) -> Vec<Arc<Scalar>> {
-        let identity = relations.state.config().get_extension::<Identity>();
+        let identity = relations.state.get::<Identity>();
         let of_roles = identity.and_then(|identity| {
             let name = roles::known(name)?;
             let function = roles::function(name, &relations.snapshot, &identity)?;

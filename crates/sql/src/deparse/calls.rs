@@ -2,11 +2,6 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
-    FunctionArgumentClause, FunctionArguments, NamedWindowDefinition, NamedWindowExpr, OrderByExpr,
-    WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
-};
 use freestone_frontend::bind::{Catalog as _, SqlFunction, SqlReturns};
 use freestone_frontend::functions::aggregates::{Aggregate, Kind};
 use freestone_frontend::functions::{
@@ -14,6 +9,11 @@ use freestone_frontend::functions::{
 };
 use freestone_frontend::syntax::marks::{EXCLUDE, PREFIX, VARIADIC, marked, marked_call};
 use freestone_frontend::types::{Category, Type};
+use sqlparser::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
+    FunctionArgumentClause, FunctionArguments, NamedWindowDefinition, NamedWindowExpr, OrderByExpr,
+    WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+};
 
 use super::forms::sub;
 use super::read::{Reader, Typed, function_name, meet, plain_call, text_or};

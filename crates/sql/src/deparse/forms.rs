@@ -1,14 +1,14 @@
 //! Expressions of queries, and rare ones.
 
-use datafusion::sql::sqlparser::ast::{
-    AccessExpr, CeilFloorKind, DataType, DateTimeField, Expr, FunctionArguments, Ident, Interval,
-    Query as Written, Subscript, Value, ValueWithSpan,
-};
 use freestone_frontend::bind::Binder;
 use freestone_frontend::functions::records::row_type;
 use freestone_frontend::functions::{catalogue, common_type, resolve_function, resolve_operator};
 use freestone_frontend::syntax::marks::{ALL, ANY, SYMMETRIC, WHOLE_ROW, marked, marked_call};
 use freestone_frontend::types::Type;
+use sqlparser::ast::{
+    AccessExpr, CeilFloorKind, DataType, DateTimeField, Expr, FunctionArguments, Ident, Interval,
+    Query as Written, Subscript, Value, ValueWithSpan,
+};
 use std::sync::Arc;
 
 use super::print::{in_quotes, quoted};

@@ -1,16 +1,16 @@
 //! FROM: relations, sub-queries, functions and joins.
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableFunctionArgs,
-    TableSampleKind, TableSampleMethod, TableWithJoins,
-};
 use freestone_frontend::bind::{Catalog as _, Found, Seen as Then, SqlReturns, written_type};
 use freestone_frontend::functions::{Returns, catalogue, resolve_function};
 use freestone_frontend::syntax::marks::{
     COLUMNS, JOIN_ALIAS, ONLY, POSITIONAL, ROWS_FROM, marked, marked_call,
 };
 use freestone_frontend::types::{Fields, Type};
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableFunctionArgs,
+    TableSampleKind, TableSampleMethod, TableWithJoins,
+};
 
 use super::calls::positional;
 use super::read::{Reader, Typed, function_name, plain_call};

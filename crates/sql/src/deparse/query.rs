@@ -1,11 +1,5 @@
 //! Queries.
 
-use datafusion::sql::sqlparser::ast::{
-    AccessExpr, CteAsMaterialized, Distinct as Unique, Expr, GroupByExpr, Ident, LimitClause,
-    NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, TableFactor, Value,
-    ValueWithSpan, Values, With,
-};
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::functions::common_type;
 use freestone_frontend::functions::records::row_type;
@@ -15,6 +9,12 @@ use freestone_frontend::syntax::marks::{
 };
 use freestone_frontend::syntax::strength::Strength;
 use freestone_frontend::types::Type;
+use sqlparser::ast::{
+    AccessExpr, CteAsMaterialized, Distinct as Unique, Expr, GroupByExpr, Ident, LimitClause,
+    NonBlock, OrderByKind, Query as Written, Select as WrittenSelect, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, TableFactor, Value,
+    ValueWithSpan, Values, With,
+};
 
 use super::calls::direction;
 use super::read::{Reader, text_or};
@@ -171,11 +171,7 @@ impl Reader<'_> {
         self.coerced(count, &Type::Int8)
     }
 
-    fn lock(
-        &self,
-        lock: &datafusion::sql::sqlparser::ast::LockClause,
-        read: &mut Query,
-    ) -> Option<()> {
+    fn lock(&self, lock: &sqlparser::ast::LockClause, read: &mut Query) -> Option<()> {
         let Body::Select(select) = &read.body else {
             return None;
         };
@@ -820,7 +816,7 @@ fn leaf(query: Query) -> Set {
     }
 }
 
-fn keys_of(order: Option<&OrderByKind>) -> Option<&[datafusion::sql::sqlparser::ast::OrderByExpr]> {
+fn keys_of(order: Option<&OrderByKind>) -> Option<&[sqlparser::ast::OrderByExpr]> {
     match order {
         None => Some(&[]),
         Some(OrderByKind::Expressions(keys)) => Some(keys),

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    Array, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, TypedString, UnaryOperator, Value,
-};
 use freestone_frontend::bind::{Binder, Catalog as _, written_type};
 use freestone_frontend::functions::{
     Overload, Resolved, Scalar, catalogue, common_type, resolve_function, resolve_operator,
 };
 use freestone_frontend::stack;
 use freestone_frontend::types::{Category, Reg, Type};
+use sqlparser::ast::{
+    Array, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, TypedString, UnaryOperator, Value,
+};
 
 use super::forms::{is_row, row_parts};
 use super::print::{in_quotes, quoted};

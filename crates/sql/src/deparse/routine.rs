@@ -13,9 +13,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use datafusion::sql::sqlparser::ast::{Expr, Query as Written};
 use freestone_frontend::bind::{Binder, SqlBody, SqlFunction, SqlReturns};
 use freestone_frontend::syntax::is_deeper;
+use sqlparser::ast::{Expr, Query as Written};
 
 use super::print::Printer;
 use super::read::{Known, Reader};

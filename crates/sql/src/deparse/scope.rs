@@ -1,7 +1,7 @@
 //! Relations and columns in sight of an expression.
 
-use datafusion::sql::sqlparser::ast::Ident;
 use freestone_frontend::types::Type;
+use sqlparser::ast::Ident;
 
 use super::read::{Reader, Typed};
 use super::tree::{Node, Range};

@@ -4,13 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use datafusion::sql::sqlparser::ast::{
-    Query as Written, SelectItem, SetExpr, Statement, TableFactor,
-};
 use freestone_frontend::bind::{Binder, Catalog as _};
 use freestone_frontend::plan::Column;
 use freestone_frontend::syntax::is_deeper;
 use freestone_frontend::types::Type;
+use sqlparser::ast::{Query as Written, SelectItem, SetExpr, Statement, TableFactor};
 
 use super::print::{Printer, Shown, quoted};
 use super::read::{Known, Reader};

@@ -1,7 +1,7 @@
 //! `COMMENT ON CONSTRAINT c ON t IS`: the parser knows no constraints there. It is given
 //! `COMMENT ON DOMAIN t.c IS`, of which there are none.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
 use super::{is_blank, words};

@@ -1,8 +1,8 @@
 //! `ON CONFLICT (lower(a), b text_ops) WHERE c > 0`: the parser takes columns alone. It is given
 //! names that hold what is written, of which the last is the condition.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use freestone_frontend::syntax::marks;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
 use super::{is_blank, words, written};

@@ -11,10 +11,10 @@
 //! | `CHECK (…) NO INHERIT` | `CHECK (…)`: no table inherits |
 //! | `CREATE RECURSIVE VIEW v (a) AS query` | `CREATE VIEW v (a) AS WITH RECURSIVE v (a) AS (query) SELECT a FROM v` |
 
-use datafusion::sql::sqlparser::ast::{ObjectName, Query, SetExpr, TableFactor};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 use freestone_frontend::syntax::marks;
+use sqlparser::ast::{ObjectName, Query, SetExpr, TableFactor};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 
 use super::edits::Edits;
 use super::{is_blank, words};

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use sqlparser::tokenizer::TokenWithSpan;
 
 /// Ranges of tokens, which do not overlap, and what comes in their places.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! AUTOINCREMENT of SQLite's CREATE TABLE, and AUTO_INCREMENT of MySQL's: an identity column.
 //! The parser would leave it out.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
 

@@ -9,8 +9,8 @@
 //!
 //! A statement of these words begins a text or stands behind a semicolon.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use freestone_frontend::syntax;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
 use super::{is_blank, spaced, words};

@@ -1,8 +1,8 @@
 //! `SELECT … INTO t`: a new table of a query.
 
-use datafusion::sql::sqlparser::ast::{Query, SelectInto, SetExpr, Statement as Ast};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use sqlparser::ast::{Query, SelectInto, SetExpr, Statement as Ast};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 /// Makes a statement of SELECT INTO one of CREATE TABLE AS.
 pub(crate) fn create(ast: &mut Ast) {

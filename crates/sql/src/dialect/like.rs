@@ -2,8 +2,8 @@
 //! It is given a column that nobody else can name, whose type is the other table with the
 //! options in brackets.
 
-use datafusion::sql::sqlparser::ast::{ColumnDef, DataType, ObjectName};
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::ast::{ColumnDef, DataType, ObjectName};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use super::edits::Edits;
 
@@ -127,7 +127,7 @@ fn clause(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) -> usize {
     let word = Token::Word(Word {
         value: LIKE.to_owned(),
         quote_style: None,
-        keyword: datafusion::sql::sqlparser::keywords::Keyword::NoKeyword,
+        keyword: sqlparser::keywords::Keyword::NoKeyword,
     });
     edits.put(from..from + 1, [TokenWithSpan { token: word, span }]);
     if sign.is_some() {
@@ -154,7 +154,7 @@ fn clause(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) -> usize {
 mod tests {
     use super::like;
     use crate::statement::parse_one;
-    use datafusion::sql::sqlparser::ast::Statement as Ast;
+    use sqlparser::ast::Statement as Ast;
 
     #[test]
     fn other_tables_stand_among_columns() {

@@ -1,8 +1,8 @@
 //! VACUUM, ANALYZE and COPY as PostgreSQL's tools write them: words that change nothing here
 //! are taken out, and ON and OFF are put as TRUE and FALSE.
 
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::edits::Edits;
 use super::words;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use super::{is_blank, words};
 
@@ -110,7 +110,7 @@ impl Found {
         let (Some(first), Some(last)) = (query.first(), query.last()) else {
             return self.query.end;
         };
-        let blank = Token::Whitespace(datafusion::sql::sqlparser::tokenizer::Whitespace::Space);
+        let blank = Token::Whitespace(sqlparser::tokenizer::Whitespace::Space);
         let mut all = Vec::with_capacity(query.len() + names.len() + 12);
         let head = [
             Token::make_keyword("SELECT"),

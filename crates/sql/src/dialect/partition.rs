@@ -6,9 +6,9 @@
 //! | `PARTITION OF t (b WITH OPTIONS NOT NULL)` | the same with NOT NULL |
 //! | `PARTITION BY RANGE (a) WITH (…)` | `WITH (…) PARTITION BY RANGE (a)` |
 
-use datafusion::sql::sqlparser::ast::{ColumnDef, DataType};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
+use sqlparser::ast::{ColumnDef, DataType};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 
 use super::edits::Edits;
 use super::{is_blank, words};

@@ -6,11 +6,11 @@
 //!
 //! It is taken out of the tokens, and becomes a further START in the tree, of a name.
 
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, Expr, Ident,
     SequenceOptions, Statement as Ast,
 };
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use super::edits::Edits;
 use super::{Clause, Clauses, words};

@@ -6,11 +6,11 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::ast::{
     Expr, FromTable, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr,
     Statement as Ast, TableFactor, TableObject, VisitorMut,
 };
-use freestone_frontend::syntax::walk::walk_mut;
 
 use crate::names::{Name, column_of, table_name};
 

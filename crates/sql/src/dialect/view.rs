@@ -3,15 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    CreateView, Expr, ObjectName, ObjectNamePart, Statement as Ast,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{
-    Location, Token, TokenWithSpan, Tokenizer, Whitespace,
-};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
+use sqlparser::ast::{CreateView, Expr, ObjectName, ObjectNamePart, Statement as Ast};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 use super::edits::Edits;
 use super::{is_blank, words};

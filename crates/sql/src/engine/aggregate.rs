@@ -1,7 +1,6 @@
 //! GROUP BY as the bulk engine's.
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::DataType;
 use freestone_exec::vector::Kind;
 use freestone_exec::{Function, Grouping, Lead, Node, Plan};
 
@@ -10,6 +9,7 @@ use super::expression::Scope;
 use super::join::Cluster;
 use super::order::ordered;
 use super::ranges::ranges;
+use crate::expression::Expr;
 
 /// Groups of the rows of a cluster.
 pub(crate) fn of_cluster(
@@ -116,7 +116,7 @@ pub(crate) fn aggregated(
         _ => return None,
     };
     let argument = match (function, argument) {
-        (Function::Count, Expr::Literal(value, _)) if !value.is_null() => None,
+        (Function::Count, Expr::Literal(value)) if !value.is_null() => None,
         (_, argument) => Some(scope.program(argument)?),
     };
     Some(freestone_exec::Aggregate {

@@ -1,6 +1,6 @@
 //! Plans of the bulk engine while they are built, with estimates.
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Table};
 use freestone_storage::Predicate;

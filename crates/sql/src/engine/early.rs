@@ -5,7 +5,7 @@
 //! joined and grouped by what the others and the groups ask of them. What comes of that
 //! takes their place, and after the join its sums are added up.
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::{Aggregate, Function, Grouping, Lead};
 

@@ -1,25 +1,23 @@
-//! DataFusion's expressions as programs of the bulk engine.
+//! Expressions as programs of the bulk engine.
 //!
-//! Numbers, comparisons and conditions become ours; whatever else an expression has is
-//! left to DataFusion's own evaluation, as a foreign function of the columns it reads.
+//! Numbers, comparisons and conditions become operations of the engine. All others become functions
+//! of the arrays that its programs compute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use datafusion::common::{Column, DFSchema, ExprSchema, ScalarValue};
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::execution_props::ExecutionProps;
-use datafusion::logical_expr::expr::{BinaryExpr, Case, InList};
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{Between, Expr, ExprSchemable, Operator};
-use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use freestone_exec::Comparison;
-use freestone_exec::expression::{Arithmetic, Call, Constant, Expression, Foreign};
+use freestone_exec::expression::{Arithmetic, Call as Foreign, Constant, Expression};
 use freestone_exec::vector::Kind;
+use freestone_frontend::functions::kernel::{Column, repeated};
 
 use crate::error::{Error, Result};
+use crate::expression::{
+    Cast, Compared, Computed, Expr, Function, Matched, Negated, OneOf, Operator, Prefixed,
+    Repeated, Scalar,
+};
 use crate::interrupt::Requests;
 
 /// Where columns are found.
@@ -34,44 +32,63 @@ pub(crate) struct Scope<'a> {
 /// the statement.
 pub(crate) type Found = HashMap<String, (usize, FieldRef)>;
 
-impl ExprSchema for Scope<'_> {
-    fn field_from_column(&self, column: &Column) -> DfResult<&FieldRef> {
-        match self.columns.get(&column.name) {
-            Some((_, field)) => Ok(field),
-            None => Err(Error::internal(format!("no column {}", column.name)).into()),
-        }
-    }
-}
-
-/// An expression of DataFusion over some columns.
+/// A function with those of its arguments that are constant.
 #[derive(Debug)]
-struct Evaluated {
-    expression: Arc<dyn PhysicalExpr>,
-    schema: SchemaRef,
-    /// Requests to end the statement: an expression may take long for a few rows.
+struct Called {
+    function: Arc<dyn Function>,
+    /// For each argument its value, if that is constant.
+    constants: Vec<Option<ArrayRef>>,
+    /// Requests to end the statement: a function may take long for a few rows.
     requests: Arc<Requests>,
 }
 
-impl Foreign for Evaluated {
+impl freestone_exec::expression::Foreign for Called {
     fn call(&self, arguments: &[ArrayRef], rows: usize) -> freestone_exec::Result<ArrayRef> {
-        let other = |error: datafusion::error::DataFusionError| {
-            freestone_exec::Error::Other(Arc::new(error))
-        };
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(
-            Arc::clone(&self.schema),
-            arguments.to_vec(),
-            &options,
-        )?;
-        let value = self.requests.watched(|| self.expression.evaluate(&batch));
-        let value = value.map_err(other)?;
-        value.into_array(rows).map_err(other)
+        let mut given = arguments.iter();
+        let mut all = Vec::with_capacity(self.constants.len());
+        for constant in &self.constants {
+            all.push(match constant {
+                Some(value) => Column::constant(Arc::clone(value)),
+                None => match given.next() {
+                    Some(array) => Column::rows(Arc::clone(array)),
+                    None => return Err(freestone_exec::Error::internal("a missing argument")),
+                },
+            });
+        }
+        let value = self.requests.watched(|| self.function.call(&all, rows))?;
+        Ok(repeated(value, rows))
     }
 }
 
 impl Scope<'_> {
+    /// The type of an expression; `None` if a column of it is not there.
     pub(crate) fn kind_of(&self, expr: &Expr) -> Option<DataType> {
-        expr.get_type(self).ok()
+        Some(match expr {
+            Expr::Column(name) => self.columns.get(name)?.1.data_type().clone(),
+            Expr::Literal(value) => value.data_type().clone(),
+            Expr::Binary(left, op, right) => match op {
+                Operator::Plus | Operator::Minus | Operator::Multiply => {
+                    Computed(*op).kind(&[self.kind_of(left)?, self.kind_of(right)?])
+                }
+                _ => DataType::Boolean,
+            },
+            Expr::Not(_)
+            | Expr::IsNull(_)
+            | Expr::InList(..)
+            | Expr::Like { .. }
+            | Expr::Prefix(..) => DataType::Boolean,
+            Expr::Negative(inner) => self.kind_of(inner)?,
+            Expr::Case(branches, otherwise) => match (branches.first(), otherwise) {
+                (Some((_, value)), _) => self.kind_of(value)?,
+                (None, Some(value)) => self.kind_of(value)?,
+                (None, None) => DataType::Null,
+            },
+            Expr::Cast(_, kind) => kind.clone(),
+            Expr::Call(call) => {
+                let kinds = call.arguments.iter().map(|argument| self.kind_of(argument));
+                call.function.kind(&kinds.collect::<Option<Vec<_>>>()?)
+            }
+        })
     }
 
     /// The type of an expression.
@@ -79,7 +96,8 @@ impl Scope<'_> {
     /// # Errors
     /// `XX000` for one that has none.
     pub(crate) fn typed(&self, expr: &Expr) -> Result<DataType> {
-        Ok(expr.get_type(self)?)
+        let kind = self.kind_of(expr);
+        kind.ok_or_else(|| Error::internal(format!("no column for {expr:?}")))
     }
 
     /// The expression as a program.
@@ -88,54 +106,103 @@ impl Scope<'_> {
     /// `XX000` for one that nothing here can evaluate.
     pub(crate) fn expr(&self, expr: &Expr) -> Result<Expression> {
         let found = self.program(expr);
-        found.ok_or_else(|| Error::internal(format!("an expression without a program: {expr}")))
+        found.ok_or_else(|| Error::internal(format!("an expression without a program: {expr:?}")))
     }
 
     /// The expression as a program; `None` for one that nothing here can evaluate.
     pub(crate) fn program(&self, expr: &Expr) -> Option<Expression> {
-        self.own(expr).or_else(|| self.foreign(expr))
-    }
-
-    fn column(&self, column: &Column) -> Option<usize> {
-        self.columns.get(&column.name).map(|(place, _)| *place)
-    }
-
-    fn own(&self, expr: &Expr) -> Option<Expression> {
         match expr {
-            Expr::Alias(alias) => self.program(&alias.expr),
-            Expr::Column(column) => Some(Expression::Column(self.column(column)?)),
-            Expr::Literal(value, _) => literal(value),
-            Expr::BinaryExpr(binary) => self.binary(binary),
+            Expr::Column(name) => Some(Expression::Column(self.columns.get(name)?.0)),
+            Expr::Literal(value) => {
+                literal(value).or_else(|| self.called(Repeated(value.clone()), &[]))
+            }
+            Expr::Binary(left, op, right) => self.binary(left, *op, right),
             Expr::Not(value) => Some(Expression::Not(Box::new(self.program(value)?))),
             Expr::IsNull(value) => Some(Expression::IsNull(Box::new(self.program(value)?))),
-            Expr::IsNotNull(value) => {
-                let null = Expression::IsNull(Box::new(self.program(value)?));
-                Some(Expression::Not(Box::new(null)))
+            Expr::Negative(value) => self.called(Negated, &[value]),
+            Expr::Case(branches, otherwise) => self.case(branches, otherwise.as_deref()),
+            Expr::InList(value, list) => {
+                let own = self.in_list(value, list);
+                own.or_else(|| self.called(OneOf::new(list).ok()?, &[value]))
             }
-            Expr::Between(between) => self.between(between),
-            Expr::Case(case) => self.case(case),
-            Expr::InList(list) => self.in_list(list),
-            Expr::Cast(cast) => self.cast(&cast.expr, cast.field.data_type()),
-            _ => None,
+            Expr::Like {
+                text,
+                pattern,
+                negated,
+            } => {
+                let matched = Matched {
+                    pattern: pattern.clone(),
+                    negated: *negated,
+                };
+                self.called(matched, &[text])
+            }
+            Expr::Prefix(text, prefix) => self.called(Prefixed(prefix.clone()), &[text]),
+            Expr::Cast(value, to) => {
+                let own = self.cast(value, to);
+                own.or_else(|| self.called(Cast(to.clone()), &[value]))
+            }
+            Expr::Call(call) => {
+                let arguments: Vec<&Expr> = call.arguments.iter().collect();
+                self.call(Arc::clone(&call.function), &arguments)
+            }
         }
     }
 
-    fn binary(&self, binary: &BinaryExpr) -> Option<Expression> {
-        let (left, right) = (&*binary.left, &*binary.right);
-        match binary.op {
-            Operator::And => Some(Expression::And(vec![
-                self.program(left)?,
-                self.program(right)?,
-            ])),
-            Operator::Or => Some(Expression::Or(vec![
-                self.program(left)?,
-                self.program(right)?,
-            ])),
-            Operator::Plus => self.arithmetic(Arithmetic::Add, left, right),
-            Operator::Minus => self.arithmetic(Arithmetic::Subtract, left, right),
-            Operator::Multiply => self.arithmetic(Arithmetic::Multiply, left, right),
-            operator => self.compare(comparison(operator)?, left, right),
+    fn called(&self, function: impl Function + 'static, arguments: &[&Expr]) -> Option<Expression> {
+        self.call(Arc::new(function), arguments)
+    }
+
+    /// A call of a function with what programs compute, and with constants as they are.
+    fn call(&self, function: Arc<dyn Function>, arguments: &[&Expr]) -> Option<Expression> {
+        let constant = |argument: &&Expr| match argument {
+            Expr::Literal(value) => Some(Arc::clone(value.array())),
+            _ => None,
+        };
+        let constants: Vec<_> = arguments.iter().map(constant).collect();
+        let all = constants.iter().flatten().cloned().map(Column::constant);
+        let all: Vec<Column> = all.collect();
+        if !all.is_empty() && all.len() == arguments.len() && !function.is_volatile() {
+            // Its error is that of the rows, of which there may be none.
+            if let Ok(value) = self.requests.watched(|| function.call(&all, 1)) {
+                let value = Scalar::of(&value, 0);
+                return literal(&value).or_else(|| self.called(Repeated(value), &[]));
+            }
         }
+        let mut given = Vec::with_capacity(arguments.len());
+        for (argument, constant) in arguments.iter().zip(&constants) {
+            if constant.is_none() {
+                given.push((self.program(argument)?, self.kind_of(argument)?));
+            }
+        }
+        let is_text = matches!(given.as_slice(), [(_, DataType::Utf8View)]);
+        let by_entry = is_text && function.never_fails();
+        Some(Expression::Foreign(Foreign {
+            function: Arc::new(Called {
+                function,
+                constants,
+                requests: Arc::clone(self.requests),
+            }),
+            arguments: given,
+            by_entry,
+            known: Arc::default(),
+        }))
+    }
+
+    fn binary(&self, left: &Expr, op: Operator, right: &Expr) -> Option<Expression> {
+        let both = || Some(vec![self.program(left)?, self.program(right)?]);
+        let operation = match op {
+            Operator::And => return Some(Expression::And(both()?)),
+            Operator::Or => return Some(Expression::Or(both()?)),
+            Operator::Plus => Arithmetic::Add,
+            Operator::Minus => Arithmetic::Subtract,
+            Operator::Multiply => Arithmetic::Multiply,
+            op => {
+                let own = self.compare(comparison(op)?, left, right);
+                return own.or_else(|| self.called(Compared(op), &[left, right]));
+            }
+        };
+        let own = self.arithmetic(operation, (left, op, right));
+        own.or_else(|| self.called(Computed(op), &[left, right]))
     }
 
     fn compare(&self, comparison: Comparison, left: &Expr, right: &Expr) -> Option<Expression> {
@@ -149,22 +216,18 @@ impl Scope<'_> {
         same.then(|| Expression::Compare(comparison, Box::new(left), Box::new(right)))
     }
 
-    fn arithmetic(&self, operation: Arithmetic, left: &Expr, right: &Expr) -> Option<Expression> {
+    fn arithmetic(
+        &self,
+        operation: Arithmetic,
+        (left, op, right): (&Expr, Operator, &Expr),
+    ) -> Option<Expression> {
         let (a, b) = (self.kind_of(left)?, self.kind_of(right)?);
         let (mut x, mut y) = (self.program(left)?, self.program(right)?);
-        match (a, b) {
+        match (&a, &b) {
             (DataType::Float64, DataType::Float64) => {}
-            (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) if s >= 0 && t >= 0 => {
-                let result = Expr::BinaryExpr(BinaryExpr {
-                    left: Box::new(left.clone()),
-                    op: match operation {
-                        Arithmetic::Add => Operator::Plus,
-                        Arithmetic::Subtract => Operator::Minus,
-                        Arithmetic::Multiply => Operator::Multiply,
-                    },
-                    right: Box::new(right.clone()),
-                });
-                let DataType::Decimal128(_, scale) = self.kind_of(&result)? else {
+            (&DataType::Decimal128(p, s), &DataType::Decimal128(q, t)) if s >= 0 && t >= 0 => {
+                let result = Computed(op).kind(&[a.clone(), b.clone()]);
+                let DataType::Decimal128(_, scale) = result else {
                     return None;
                 };
                 let expected = match operation {
@@ -183,24 +246,11 @@ impl Scope<'_> {
         Some(Expression::Arithmetic(operation, Box::new(x), Box::new(y)))
     }
 
-    fn between(&self, between: &Between) -> Option<Expression> {
-        let low = self.compare(Comparison::GreaterOrEqual, &between.expr, &between.low)?;
-        let high = self.compare(Comparison::LessOrEqual, &between.expr, &between.high)?;
-        let both = Expression::And(vec![low, high]);
-        Some(match between.negated {
-            true => Expression::Not(Box::new(both)),
-            false => both,
-        })
-    }
-
-    fn case(&self, case: &Case) -> Option<Expression> {
-        if case.expr.is_some() {
-            return None;
-        }
-        let branches = case.when_then_expr.iter();
+    fn case(&self, branches: &[(Expr, Expr)], otherwise: Option<&Expr>) -> Option<Expression> {
+        let branches = branches.iter();
         let branches =
             branches.map(|(when, then)| Some((self.program(when)?, self.program(then)?)));
-        let otherwise = match &case.else_expr {
+        let otherwise = match otherwise {
             Some(value) => Some(Box::new(self.program(value)?)),
             None => None,
         };
@@ -210,29 +260,20 @@ impl Scope<'_> {
         ))
     }
 
-    fn in_list(&self, list: &InList) -> Option<Expression> {
-        let kind = self.kind_of(&list.expr)?;
+    fn in_list(&self, value: &Expr, list: &[Scalar]) -> Option<Expression> {
+        let kind = self.kind_of(value)?;
         if Kind::of(&kind) != Kind::Int {
             return None;
         }
-        let integer = |expr: &Expr| match expr {
-            Expr::Literal(value, _) if value.data_type() == kind => match literal(value)? {
-                Expression::Constant(Constant::Int(value)) => Some(value),
-                _ => None,
-            },
+        let integer = |value: &Scalar| match literal(value)? {
+            Expression::Constant(Constant::Int(number)) => {
+                (*value.data_type() == kind).then_some(number)
+            }
             _ => None,
         };
-        let mut values = list
-            .list
-            .iter()
-            .map(integer)
-            .collect::<Option<Vec<i64>>>()?;
+        let mut values = list.iter().map(integer).collect::<Option<Vec<i64>>>()?;
         values.sort_unstable();
-        let found = Expression::OneOf(Box::new(self.program(&list.expr)?), values);
-        Some(match list.negated {
-            true => Expression::Not(Box::new(found)),
-            false => found,
-        })
+        Some(Expression::OneOf(Box::new(self.program(value)?), values))
     }
 
     /// Casts that change no value: to more digits, or to a wider integer.
@@ -263,82 +304,6 @@ impl Scope<'_> {
             _ => None,
         }
     }
-
-    /// The expression as a function that DataFusion evaluates.
-    fn foreign(&self, expr: &Expr) -> Option<Expression> {
-        if has_subquery(expr) {
-            return None;
-        }
-        let mut columns: Vec<&Column> = expr.column_refs().into_iter().collect();
-        columns.sort();
-        let mut fields = Vec::with_capacity(columns.len());
-        let mut arguments = Vec::with_capacity(columns.len());
-        for column in columns {
-            let (place, field) = self.columns.get(&column.name)?;
-            let place = Expression::Column(*place);
-            arguments.push((place, field.data_type().clone()));
-            fields.push((None, Arc::clone(field)));
-        }
-        let schema = DFSchema::new_with_metadata(fields, Default::default()).ok()?;
-        let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
-        let physical = create_physical_expr(expr, &schema, &props, &context).ok()?;
-        let by_entry =
-            arguments.len() == 1 && arguments[0].1 == DataType::Utf8View && never_fails(expr);
-        let plain: Vec<Field> = schema
-            .fields()
-            .iter()
-            .map(|field| field.as_ref().clone())
-            .collect();
-        Some(Expression::Foreign(Call {
-            function: Arc::new(Evaluated {
-                expression: physical,
-                schema: Arc::new(Schema::new(plain)),
-                requests: Arc::clone(self.requests),
-            }),
-            arguments,
-            by_entry,
-            known: Arc::default(),
-        }))
-    }
-}
-
-fn has_subquery(expr: &Expr) -> bool {
-    use datafusion::common::tree_node::TreeNode;
-    let inner = |expr: &Expr| {
-        Ok(matches!(
-            expr,
-            Expr::Exists(_)
-                | Expr::InSubquery(_)
-                | Expr::SetComparison(_)
-                | Expr::ScalarSubquery(_)
-                | Expr::OuterReferenceColumn(..)
-                | Expr::AggregateFunction(_)
-                | Expr::WindowFunction(_)
-                | Expr::Placeholder(_)
-        ))
-    };
-    expr.exists(inner).unwrap_or(true)
-}
-
-/// Whether evaluation succeeds for every text, also for those of no row.
-fn never_fails(expr: &Expr) -> bool {
-    match expr {
-        Expr::Column(_) | Expr::Literal(..) => true,
-        Expr::Alias(alias) => never_fails(&alias.expr),
-        Expr::Like(like) => never_fails(&like.expr) && never_fails(&like.pattern),
-        Expr::Not(value) | Expr::IsNull(value) | Expr::IsNotNull(value) => never_fails(value),
-        Expr::InList(list) => never_fails(&list.expr) && list.list.iter().all(never_fails),
-        Expr::BinaryExpr(binary) => {
-            let safe = comparison(binary.op).is_some()
-                || matches!(binary.op, Operator::And | Operator::Or);
-            safe && never_fails(&binary.left) && never_fails(&binary.right)
-        }
-        Expr::ScalarFunction(call) => {
-            let total = ["lower", "upper", "starts_with", "character_length", "btrim"];
-            total.contains(&call.func.name()) && call.args.iter().all(never_fails)
-        }
-        _ => false,
-    }
 }
 
 fn comparison(operator: Operator) -> Option<Comparison> {
@@ -367,25 +332,24 @@ fn scaled(expression: Expression, digits: i8) -> Option<Expression> {
     Some(Expression::Scaled(Box::new(expression), factor))
 }
 
-fn literal(value: &ScalarValue) -> Option<Expression> {
+fn literal(value: &Scalar) -> Option<Expression> {
     let integer = |value: i64| Some(Expression::Constant(Constant::Int(value)));
-    match value {
-        value if value.is_null() => {
-            let kind = value.data_type();
-            (kind != DataType::Null).then_some(Expression::Null(kind))
+    let kind = value.data_type();
+    if value.is_null() {
+        return (*kind != DataType::Null).then(|| Expression::Null(kind.clone()));
+    }
+    match kind {
+        DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Decimal128(..) => {
+            integer(i64::try_from(value.as_number()?.0).ok()?)
         }
-        ScalarValue::Int16(Some(value)) => integer(i64::from(*value)),
-        ScalarValue::Int32(Some(value)) | ScalarValue::Date32(Some(value)) => {
-            integer(i64::from(*value))
-        }
-        ScalarValue::Int64(Some(value)) => integer(*value),
-        ScalarValue::TimestampMicrosecond(Some(value), _)
-        | ScalarValue::Time64Microsecond(Some(value)) => integer(*value),
-        ScalarValue::Decimal128(Some(value), ..) => integer(i64::try_from(*value).ok()?),
-        ScalarValue::Float64(Some(value)) => Some(Expression::Constant(Constant::Float(*value))),
-        ScalarValue::Boolean(Some(value)) => Some(Expression::Constant(Constant::Bool(*value))),
-        ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) => {
-            Some(Expression::Constant(Constant::Text(text.clone())))
+        DataType::Date32 => integer(value.as_date()?.into()),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => integer(value.as_timestamp()?.0),
+        DataType::Time64(TimeUnit::Microsecond) => integer(value.as_time()?),
+        DataType::Float64 => Some(Expression::Constant(Constant::Float(value.as_float()?))),
+        DataType::Boolean => Some(Expression::Constant(Constant::Bool(value.as_bool()?))),
+        DataType::Utf8 | DataType::Utf8View => {
+            let text = value.as_text()?.to_owned();
+            Some(Expression::Constant(Constant::Text(text)))
         }
         _ => None,
     }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Kind;
 use freestone_exec::{Join, JoinKind, Node, Plan};
@@ -11,6 +10,7 @@ use freestone_exec::{Join, JoinKind, Node, Plan};
 use super::converted::Converted;
 use super::expression::Scope;
 use super::order::{Condition, Equality, Relation};
+use crate::expression::Expr;
 
 /// Most relations that are joined in any order.
 pub(crate) const RELATIONS: usize = 60;

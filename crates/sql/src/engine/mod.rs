@@ -30,7 +30,7 @@ pub(crate) use early::{Early, added_up, early, partial};
 pub(crate) use explain::explained;
 pub(crate) use expression::{Found, Scope};
 pub(crate) use join::{Cluster, RELATIONS, joined, key_kind};
-pub(crate) use node::{Pipelines, error_of, pipelines, whole};
+pub(crate) use node::{Pipelines, RunContext, whole};
 pub(crate) use order::ordered;
 pub(crate) use sort::{cut, united};
 pub(crate) use window::windowed;

@@ -1,36 +1,27 @@
 //! Plans that are ready to run.
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::Expr;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{
-    Boundedness, EmissionType, ReplaceChildrenOptions,
-};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Node, Plan, Run, Space};
 use freestone_storage::Snapshot;
+use futures::{StreamExt, TryStreamExt};
 
 use super::converted::table;
 use super::expression::{Found, Scope};
 use crate::error::{Error, Result, panicked};
+use crate::expression::Expr;
 use crate::interrupt::Requests;
 use crate::memory::Broker;
+use crate::outcome::RowStream;
 use crate::progress::Progress;
 use crate::scan::StoredTable;
+use crate::state::SessionState;
 
 /// Batches that wait for whoever reads them.
 const WAITING: usize = 8;
@@ -120,19 +111,48 @@ impl Pipelines {
         &self.plan
     }
 
-    /// The node that runs it.
-    pub(crate) fn exec(&self) -> Arc<dyn ExecutionPlan> {
-        let schema = Arc::clone(&self.schema);
-        Arc::new(PipelineExec {
-            plan: Arc::clone(&self.plan),
-            properties: Arc::new(PlanProperties::new(
-                EquivalenceProperties::new(Arc::clone(&schema)),
-                Partitioning::UnknownPartitioning(1),
-                EmissionType::Incremental,
-                Boundedness::Bounded,
-            )),
-            schema,
-        })
+    /// Its rows, as they are computed.
+    ///
+    /// # Errors
+    /// If there is no thread for it.
+    pub(crate) fn stream(&self, context: &RunContext) -> Result<RowStream> {
+        stream(Arc::clone(&self.plan), Arc::clone(&self.schema), context)
+    }
+
+    /// All of its rows.
+    ///
+    /// # Errors
+    /// Errors of the plan.
+    pub(crate) async fn collect(&self, context: &RunContext) -> Result<Vec<RecordBatch>> {
+        self.stream(context)?.try_collect().await
+    }
+}
+
+/// The surroundings in which a plan runs.
+#[derive(Clone)]
+pub(crate) struct RunContext {
+    /// Threads of the statement.
+    pub(crate) threads: usize,
+    /// Rows of a batch between operators.
+    pub(crate) batch_rows: usize,
+    /// Where scans are told of.
+    pub(crate) progress: Option<Arc<Progress>>,
+    pub(crate) memory: Arc<Broker>,
+    /// The moment that scans see, if that is another than the plan's.
+    pub(crate) moment: Option<Snapshot>,
+}
+
+impl RunContext {
+    /// The surroundings of statements with a state.
+    pub(crate) fn of(state: &SessionState) -> Self {
+        let options = state.options();
+        Self {
+            threads: options.threads,
+            batch_rows: options.batch_rows,
+            progress: state.get(),
+            memory: Arc::clone(state.memory()),
+            moment: None,
+        }
     }
 }
 
@@ -148,83 +168,19 @@ pub(crate) fn whole(stored: &StoredTable, requests: Arc<Requests>) -> Result<Pip
     Ok(Pipelines::new(rows.plan, fields, requests))
 }
 
-/// The plan of our operators in a node of a physical plan, if it is theirs.
-pub(crate) fn pipelines(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<Plan>> {
-    Some(&plan.downcast_ref::<PipelineExec>()?.plan)
-}
-
-/// The part of a physical plan that our operators do.
-#[derive(Debug)]
-struct PipelineExec {
-    plan: Arc<Plan>,
-    schema: SchemaRef,
-    properties: Arc<PlanProperties>,
-}
-
-impl DisplayAs for PipelineExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::explain::explained(&self.plan))
-    }
-}
-
-impl ExecutionPlan for PipelineExec {
-    fn name(&self) -> &'static str {
-        "FreestonePipelines"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
-    ) -> DfResult<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
-        let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
-        stream(plan, schema, &context)
-    }
-}
-
 /// The rows of a plan as a stream.
 ///
 /// # Errors
 /// If there is no thread for it.
-fn stream(
-    plan: Arc<Plan>,
-    schema: SchemaRef,
-    context: &TaskContext,
-) -> DfResult<SendableRecordBatchStream> {
-    let of = Arc::clone(&schema);
-    let config = context.session_config();
-    let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
-    let progress = config.get_extension::<Progress>();
-    let memory = config.get_extension::<Broker>();
-    let moment = config.get_extension::<Snapshot>();
-    let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
-    let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+fn stream(plan: Arc<Plan>, schema: SchemaRef, context: &RunContext) -> Result<RowStream> {
+    let RunContext {
+        threads,
+        batch_rows,
+        progress,
+        memory,
+        moment,
+    } = context.clone();
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<RecordBatch>>(WAITING);
     let read = plan.tables().into_iter();
     let read = read.map(|read| read.table.rows_in_blocks() + read.table.delta().rows());
     let is_short = read.sum::<u64>() < FEW && !plan.may_be_many();
@@ -242,7 +198,7 @@ fn stream(
             stop: &stop,
             watch: &watch,
             space: Space::new(memory),
-            moment: moment.as_deref().cloned(),
+            moment: moment.clone(),
         };
         let out = |batch: Batch| {
             let batch = record(&batch, &plan, &schema)?;
@@ -253,17 +209,19 @@ fn stream(
             std::panic::catch_unwind(AssertUnwindSafe(|| freestone_exec::run(&plan, &run, &out)));
         let error = match outcome {
             Ok(Ok(()) | Err(freestone_exec::Error::Cancelled)) => return,
-            Ok(Err(error)) => translated(error),
-            Err(panic) => panicked(panic.as_ref()).into(),
+            Ok(Err(error)) => error.into(),
+            Err(panic) => panicked(panic.as_ref()),
         };
         let _ = sender.blocking_send(Err(error));
     };
     // A statement may be run where there is no pool of threads that may block.
-    freestone_exec::begin(is_short, work)?;
+    let begun = freestone_exec::begin(is_short, work);
+    begun.map_err(|error| Error::new("53000", format!("there is no thread for it: {error}")))?;
     let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
         receiver.recv().await.map(|item| (item, (receiver, guard)))
     });
-    Ok(Box::pin(RecordBatchStreamAdapter::new(of, stream)))
+    // A cursor asks again at the end.
+    Ok(stream.fuse().boxed())
 }
 
 /// Stops the work when nobody reads any more.
@@ -285,45 +243,4 @@ fn record(batch: &Batch, plan: &Plan, schema: &SchemaRef) -> freestone_exec::Res
         columns,
         &options,
     )?)
-}
-
-/// An error of an operator as one of ours.
-pub(crate) fn error_of(error: freestone_exec::Error) -> Error {
-    Error::from(translated(error))
-}
-
-/// An error of an operator as DataFusion carries it.
-fn translated(error: freestone_exec::Error) -> DataFusionError {
-    match error {
-        freestone_exec::Error::Storage(error) => Error::from_shared(&error).into(),
-        // One of ours in it is found, however deep it lies.
-        freestone_exec::Error::Other(error) => {
-            Error::from(DataFusionError::External(Box::new(error))).into()
-        }
-        freestone_exec::Error::OutOfRange(kind) => {
-            Error::new("22003", format!("{kind} out of range")).into()
-        }
-        error @ freestone_exec::Error::NotPositive(function) => {
-            let sqlstate = match function {
-                "ntile" => "22014",
-                _ => "22016",
-            };
-            Error::new(sqlstate, error.to_string()).into()
-        }
-        error @ freestone_exec::Error::SeveralRows => Error::new("21000", error.to_string()).into(),
-        error @ freestone_exec::Error::OutOfMemory { .. } => {
-            let hint = "Raise memory_limit, or let fewer queries run at once.";
-            Error::new("53200", error.to_string())
-                .with_hint(hint.to_owned())
-                .into()
-        }
-        freestone_exec::Error::Spill(cause) => {
-            let full = cause.kind() == std::io::ErrorKind::StorageFull;
-            let sqlstate = if full { "53100" } else { "58030" };
-            let message = format!("cannot set rows aside for want of memory: {cause}");
-            Error::new(sqlstate, message).into()
-        }
-        freestone_exec::Error::Internal(message) => Error::internal(message).into(),
-        freestone_exec::Error::Cancelled => Error::new("57014", "the query was cancelled").into(),
-    }
 }

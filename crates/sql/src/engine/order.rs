@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::buffer::BooleanBuffer;
+use arrow::buffer::BooleanBuffer;
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::{Batch, Vector};
 use freestone_storage::{Predicate, Sample, Table};

@@ -1,6 +1,6 @@
 //! ORDER BY, LIMIT and UNION ALL as the bulk engine's.
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::{Node, Plan};
 
 use super::converted::{Converted, places};

@@ -1,6 +1,6 @@
 //! The plan of a tree of joins.
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Comparison, JoinKind, Node, Plan};
 

@@ -1,6 +1,6 @@
 //! Windows as the bulk engine's.
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Windowing};
 

@@ -6,21 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use datafusion::error::Result as DfResult;
-use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use freestone_frontend::interrupt::{self, SLICE};
 use futures::Stream;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::interrupt::Requests;
+use crate::outcome::RowStream;
 use crate::values::buffers::thinned;
 
 /// The rows of an operator, a slice at a time; they end when a session's requests say so.
-pub(crate) fn watching(
-    rows: SendableRecordBatchStream,
-    requests: Arc<Requests>,
-) -> SendableRecordBatchStream {
+pub(crate) fn watching(rows: RowStream, requests: Arc<Requests>) -> RowStream {
     Box::pin(Yielding {
         rows,
         requests,
@@ -29,14 +24,14 @@ pub(crate) fn watching(
 }
 
 struct Yielding {
-    rows: SendableRecordBatchStream,
+    rows: RowStream,
     requests: Arc<Requests>,
     /// When the thread was last given back.
     since: Instant,
 }
 
 impl Stream for Yielding {
-    type Item = DfResult<RecordBatch>;
+    type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
@@ -47,9 +42,9 @@ impl Stream for Yielding {
             return Poll::Pending;
         }
         let rows = &mut this.rows;
-        let polled = this.requests.watched(|| {
-            interrupt::now().map_err(Error::from)?;
-            Ok::<_, Error>(rows.as_mut().poll_next(cx))
+        let polled: Result<_> = this.requests.watched(|| {
+            interrupt::now()?;
+            Ok(rows.as_mut().poll_next(cx))
         });
         match polled {
             Ok(Poll::Pending) => {
@@ -57,17 +52,9 @@ impl Stream for Yielding {
                 Poll::Pending
             }
             // A join that gives few rows at a time has the buffers of all its inputs in each.
-            Ok(Poll::Ready(Some(Ok(batch)))) => {
-                Poll::Ready(Some(thinned(batch).map_err(Into::into)))
-            }
+            Ok(Poll::Ready(Some(Ok(batch)))) => Poll::Ready(Some(thinned(batch))),
             Ok(ready) => ready,
-            Err(error) => Poll::Ready(Some(Err(error.into()))),
+            Err(error) => Poll::Ready(Some(Err(error))),
         }
-    }
-}
-
-impl RecordBatchStream for Yielding {
-    fn schema(&self) -> SchemaRef {
-        self.rows.schema()
     }
 }

@@ -1,25 +1,17 @@
-//! Errors of the parser, DataFusion, Arrow, Parquet and storage, translated.
+//! Errors of the parser, operators, Arrow, Parquet and storage, translated.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 
-use datafusion::arrow::error::ArrowError;
-use datafusion::common::{Column, Diagnostic, SchemaError};
-use datafusion::error::DataFusionError;
-use datafusion::sql::sqlparser::parser::ParserError;
+use arrow::error::ArrowError;
 use parquet::errors::ParquetError;
+use sqlparser::parser::ParserError;
 
-use super::{Error, Position, did_you_mean, message};
+use super::{Error, Position, message};
 
 impl From<freestone_storage::Error> for Error {
     fn from(error: freestone_storage::Error) -> Self {
         from_storage(&error)
-    }
-}
-
-impl Error {
-    /// The same for an error that is still needed elsewhere.
-    pub(crate) fn from_shared(error: &freestone_storage::Error) -> Self {
-        from_storage(error)
     }
 }
 
@@ -38,9 +30,15 @@ impl From<freestone_frontend::Error> for Error {
     }
 }
 
-impl From<DataFusionError> for Error {
-    fn from(error: DataFusionError) -> Self {
-        from_datafusion(&error)
+impl From<freestone_exec::Error> for Error {
+    fn from(error: freestone_exec::Error) -> Self {
+        from_exec(&error)
+    }
+}
+
+impl From<Error> for freestone_exec::Error {
+    fn from(error: Error) -> Self {
+        freestone_exec::Error::Other(Arc::new(error))
     }
 }
 
@@ -53,12 +51,6 @@ impl From<ArrowError> for Error {
 impl From<ParquetError> for Error {
     fn from(error: ParquetError) -> Self {
         from_parquet(&error)
-    }
-}
-
-impl From<Error> for DataFusionError {
-    fn from(error: Error) -> Self {
-        DataFusionError::External(Box::new(error))
     }
 }
 
@@ -102,33 +94,24 @@ fn from_storage(error: &freestone_storage::Error) -> Error {
     out.with_hint_opt(error.hint().map(str::to_owned))
 }
 
-fn from_datafusion(error: &DataFusionError) -> Error {
+fn from_exec(error: &freestone_exec::Error) -> Error {
+    use freestone_exec::Error as Exec;
     match error {
-        DataFusionError::Context(_, inner) => from_datafusion(inner),
-        DataFusionError::Shared(inner) => from_datafusion(inner),
-        DataFusionError::Collection(all) => all.first().map_or_else(
-            || Error::internal("an unknown error was reported"),
-            from_datafusion,
-        ),
-        DataFusionError::Diagnostic(diagnostic, inner) => {
-            from_datafusion(inner).at(position_of(diagnostic))
+        Exec::Storage(error) => from_storage(error),
+        Exec::Other(error) => from_any(error.as_ref()),
+        Exec::OutOfRange(_) => Error::new("22003", error.to_string()),
+        Exec::NotPositive("ntile") => Error::new("22014", error.to_string()),
+        Exec::NotPositive(_) => Error::new("22016", error.to_string()),
+        Exec::SeveralRows => Error::new("21000", error.to_string()),
+        Exec::OutOfMemory { .. } => Error::new("53200", error.to_string())
+            .with_hint("Raise memory_limit, or let fewer queries run at once."),
+        Exec::Spill(cause) => {
+            let is_full = cause.kind() == std::io::ErrorKind::StorageFull;
+            let sqlstate = if is_full { "53100" } else { "58030" };
+            Error::new(sqlstate, format!("cannot spill rows: {cause}"))
         }
-        DataFusionError::External(inner) => from_any(inner.as_ref()),
-        DataFusionError::ArrowError(inner, _) => from_arrow(inner),
-        DataFusionError::ParquetError(inner) => from_parquet(inner),
-        DataFusionError::SQL(inner, _) => parser(inner),
-        DataFusionError::SchemaError(inner, _) => from_schema(inner),
-        DataFusionError::Plan(text) | DataFusionError::Configuration(text) => message::plan(text),
-        DataFusionError::NotImplemented(text) => message::unsupported(text),
-        DataFusionError::Execution(text) => message::execution(text),
-        DataFusionError::ResourcesExhausted(text) => Error::new("53200", text.clone()),
-        DataFusionError::IoError(inner) => Error::new("58030", inner.to_string()),
-        DataFusionError::ObjectStore(inner) => from_any(inner.as_ref()),
-        DataFusionError::ExecutionJoin(inner) if inner.is_cancelled() => {
-            Error::new("57014", "canceling statement due to user request")
-        }
-        DataFusionError::Internal(text) => Error::internal(text.clone()),
-        other => Error::internal(other.to_string()),
+        Exec::Internal(message) => Error::internal(message.clone()),
+        Exec::Cancelled => Error::new("57014", "the query was cancelled"),
     }
 }
 
@@ -142,8 +125,8 @@ fn from_any(error: &(dyn StdError + 'static)) -> Error {
         if let Some(inner) = current.downcast_ref::<freestone_frontend::Error>() {
             return inner.clone().into();
         }
-        if let Some(inner) = current.downcast_ref::<DataFusionError>() {
-            return from_datafusion(inner);
+        if let Some(inner) = current.downcast_ref::<freestone_exec::Error>() {
+            return from_exec(inner);
         }
         if let Some(inner) = current.downcast_ref::<ArrowError>() {
             return from_arrow(inner);
@@ -172,7 +155,7 @@ fn from_arrow(error: &ArrowError) -> Error {
         | ArrowError::ParseError(text)
         | ArrowError::InvalidArgumentError(text)
         | ArrowError::ComputeError(text) => message::kernel(text),
-        ArrowError::NotYetImplemented(text) => message::unsupported(text),
+        ArrowError::NotYetImplemented(text) => Error::unsupported(text.clone()),
         ArrowError::MemoryError(text) => Error::new("53200", text.clone()),
         ArrowError::IoError(_, inner) => from_any(inner),
         ArrowError::CsvError(text) | ArrowError::ParquetError(text) => {
@@ -191,54 +174,6 @@ fn from_parquet(error: &ParquetError) -> Error {
         ParquetError::ArrowError(text) => message::kernel(text),
         other => Error::new("22P04", other.to_string()),
     }
-}
-
-fn from_schema(error: &SchemaError) -> Error {
-    let quoted = |column: &Column| match &column.relation {
-        Some(relation) => format!("{relation}.{}", column.name),
-        None => format!("\"{}\"", column.name),
-    };
-    match error {
-        SchemaError::FieldNotFound {
-            field,
-            valid_fields,
-        } => {
-            let missing_table = field.relation.as_ref().filter(|relation| {
-                !valid_fields
-                    .iter()
-                    .any(|valid| valid.relation.as_ref() == Some(*relation))
-            });
-            if let Some(relation) = missing_table {
-                return Error::new(
-                    "42P01",
-                    format!("missing FROM-clause entry for table \"{relation}\""),
-                );
-            }
-            let names = valid_fields.iter().map(|column| column.name.as_str());
-            Error::new("42703", format!("column {} does not exist", quoted(field)))
-                .with_hint_opt(did_you_mean("column", &field.name, names))
-        }
-        SchemaError::AmbiguousReference { field } => Error::new(
-            "42702",
-            format!("column reference {} is ambiguous", quoted(field)),
-        ),
-        SchemaError::DuplicateQualifiedField { qualifier, .. } => Error::new(
-            "42712",
-            format!("table name \"{qualifier}\" specified more than once"),
-        ),
-        SchemaError::DuplicateUnqualifiedField { name } => Error::new(
-            "42701",
-            format!("column \"{name}\" specified more than once"),
-        ),
-    }
-}
-
-fn position_of(diagnostic: &Diagnostic) -> Option<Position> {
-    let start = diagnostic.span?.start;
-    (start.line > 0).then_some(Position {
-        line: start.line,
-        column: start.column,
-    })
 }
 
 /// A syntax error, with the position taken out of its text.

@@ -1,6 +1,6 @@
 //! Meaning from the text of errors that carry no code.
 //!
-//! DataFusion and Arrow report many conditions as prose only. The phrases looked
+//! Arrow reports many conditions as prose only. The phrases looked
 //! for here are those of the versions pinned in the workspace; tests in
 //! `tests/sql/errors.rs` provoke each through SQL, so a change upstream shows.
 
@@ -25,82 +25,6 @@ pub(super) fn split_position(text: &str) -> (&str, Option<Position>) {
         _ => None,
     };
     (&text[..at], position)
-}
-
-/// A refusal of the planner.
-pub(super) fn plan(text: &str) -> Error {
-    let first = text.lines().next().unwrap_or(text);
-    if let Some(name) = between(text, "Invalid function '", "'") {
-        let hint = between(text, "Did you mean '", "'")
-            .map(|near| format!("did you mean function \"{near}\"?"));
-        return Error::new("42883", format!("function {name} does not exist")).with_hint_opt(hint);
-    }
-    let sqlstate = if text.contains("require unique expression names") {
-        "42701"
-    } else if text.contains("must be in GROUP BY") || text.contains("must appear in the GROUP BY") {
-        return Error::new("42803", grouping(text));
-    } else if text.contains("No function matches") || text.contains("does not support") {
-        "42883"
-    } else if text.contains("oerce") || text.contains("common argument type") {
-        "42804"
-    } else if text.contains("overflow") {
-        "22003"
-    } else if text.contains("Scalar subquery should only return one column")
-        || text.contains("must be aggregated to return at most one row")
-        || text.contains("different number of columns")
-        || text.contains("equal number of columns")
-        || text.contains("same number of columns")
-    {
-        "42601"
-    } else {
-        "42000"
-    };
-    Error::new(sqlstate, first.to_owned())
-}
-
-fn grouping(text: &str) -> String {
-    match between(text, "column \"", "\" must appear") {
-        Some(column) => format!(
-            "column \"{column}\" must appear in the GROUP BY clause or be used in an aggregate function"
-        ),
-        None => text.lines().next().unwrap_or(text).to_owned(),
-    }
-}
-
-/// Something DataFusion or Arrow does not offer.
-pub(super) fn unsupported(text: &str) -> Error {
-    match between(text, "Unsupported SQL type ", "\n")
-        .or_else(|| text.strip_prefix("Unsupported SQL type "))
-    {
-        Some(name) => Error::new(
-            "42704",
-            format!("type \"{}\" does not exist", name.to_lowercase()),
-        ),
-        None => Error::unsupported(text.to_owned()),
-    }
-}
-
-/// A failure while running.
-pub(super) fn execution(text: &str) -> Error {
-    if text.contains("subquery returned more than one row") {
-        return Error::new(
-            "21000",
-            "more than one row returned by a subquery used as an expression",
-        );
-    }
-    let lower = text.to_lowercase();
-    if lower.contains("divide by zero") || lower.contains("division by zero") {
-        return Error::new("22012", "division by zero");
-    }
-    if lower.contains("overflow") || lower.contains("out of range") {
-        return overflow(text);
-    }
-    let sqlstate = match () {
-        () if lower.contains("regular expression") || lower.contains("regex") => "2201B",
-        () if lower.contains("negative") && lower.contains("limit") => "2201W",
-        () => "22000",
-    };
-    Error::new(sqlstate, text.to_owned())
 }
 
 /// A number that does not fit.

@@ -5,8 +5,8 @@
 //! and a person can read the text. Our own code creates errors with
 //! [`Error::new`]; what others report is translated in `foreign`.
 //!
-//! An [`Error`] can travel through DataFusion as `DataFusionError::External` and
-//! comes out unchanged on the other side.
+//! An [`Error`] can travel through the bulk engine and Arrow, and comes out unchanged on the
+//! other side.
 
 mod foreign;
 mod message;

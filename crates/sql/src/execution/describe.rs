@@ -10,14 +10,14 @@ mod parts;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{
-    Assignment, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query, SelectItem,
-    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value, With,
-};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
 use futures::future::BoxFuture;
+use sqlparser::ast::{
+    Assignment, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query, SelectItem,
+    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value, With,
+};
 
 use self::parts::{Kind, Target, casts, kind_of, listed, parameter_type, place, planned_over};
 use crate::advisor;
@@ -168,7 +168,7 @@ impl Prepared {
             };
             Box::pin(self.part(session, ast, told)).await?;
             let rows = match told.columns.take() {
-                Some(columns) => Outcome::batches(columns, Vec::new())?,
+                Some(columns) => Outcome::batches(columns, Vec::new()),
                 None => Outcome::done("UPDATE 0"),
             };
             let name = fold(&cte.alias.name);
@@ -340,7 +340,7 @@ impl Prepared {
         let what = told.values(&target, &update.assignments, &called)?;
         let mut from = printed(&update.table);
         if let Some(others) = &update.from {
-            use datafusion::sql::sqlparser::ast::UpdateTableFromKind as Kind;
+            use sqlparser::ast::UpdateTableFromKind as Kind;
             let (Kind::BeforeSet(others) | Kind::AfterSet(others)) = others;
             others.iter().for_each(|other| {
                 from.push_str(", ");

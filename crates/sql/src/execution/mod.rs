@@ -14,7 +14,7 @@ mod told;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryStreamExt};
 
@@ -102,7 +102,7 @@ impl Session {
                 Outcome::Rows(rows) => {
                     let schema = Arc::clone(&rows.schema);
                     let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
-                    Outcome::batches(schema, batches)?
+                    Outcome::batches(schema, batches)
                 }
                 done => done,
             });

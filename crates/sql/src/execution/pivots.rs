@@ -13,16 +13,16 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, Query, SetExpr, Statement as Ast, TableFactor, Value, VisitorMut, With,
-};
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use freestone_frontend::syntax::marks::{PIVOT, PIVOT_ON, QUOTE, marked};
 use freestone_frontend::syntax::walk::walk_mut;
 use futures::TryStreamExt;
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, Query, SetExpr, Statement as Ast, TableFactor, Value, VisitorMut, With,
+};
 
 use crate::error::Result;
 use crate::grammar::printed;

@@ -4,13 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use chrono::Utc;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
-use datafusion::sql::sqlparser::ast::{DataType as SqlType, Expr, Statement as Ast};
 use freestone_storage::row::cell;
 use freestone_storage::{Row, Snapshot};
 use futures::{FutureExt, TryStreamExt};
+use sqlparser::ast::{DataType as SqlType, Expr, Statement as Ast};
 
 use crate::error::{Error, Result, panicked};
 use crate::keyed::{KeyQuery, Keyed};
@@ -127,7 +127,7 @@ impl Prepared {
     /// `08P01` for too few values or too many; those of the statement.
     pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
         match self.at_once(session, values)? {
-            Some(batch) => Outcome::batch(batch),
+            Some(batch) => Ok(Outcome::batch(batch)),
             None => self.run_waiting(session, values).await,
         }
     }

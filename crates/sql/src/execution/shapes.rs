@@ -17,13 +17,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::cut_names;
+use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::ast::{
     CastKind, DataType, ExactNumberInfo, Expr, Query, SetExpr, Statement as Ast, UnaryOperator,
     Value, ValueWithSpan, VisitorMut,
 };
-use datafusion::sql::sqlparser::tokenizer::Location;
-use freestone_frontend::syntax::cut_names;
-use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::tokenizer::Location;
 
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
@@ -45,7 +45,7 @@ impl Session {
             return Ok(None);
         };
         let outcome = match shape.prepared.at_once(self, &values) {
-            Ok(Some(batch)) => Outcome::batch(batch).map(Some),
+            Ok(Some(batch)) => Ok(Some(Outcome::batch(batch))),
             Ok(None) => Box::pin(shape.prepared.without_plan(self, &values)).await,
             Err(error) => Err(error),
         };

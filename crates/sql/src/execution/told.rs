@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::{Catalog, Privileges, Table};
+use sqlparser::ast::{
     CopySource, FromTable, ObjectName, Statement as Ast, TableFactor, TableObject, TableWithJoins,
 };
-use freestone_storage::{Catalog, Privileges, Table};
 
 use crate::error::Error;
 use crate::names::table_name;

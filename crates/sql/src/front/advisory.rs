@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
 use freestone_frontend::Result;
 use freestone_frontend::functions::kernel::{Bool, I32, I64, Kernel, Str, f0, f1, f2};
 use freestone_frontend::functions::{Scalar, scalar};
@@ -33,7 +33,7 @@ const TRY: [(&str, bool, bool); 4] = [
 
 /// The overloads of a function of advisory locks; none if it is not one.
 pub(super) fn functions(name: &str, state: &SessionState) -> Vec<Scalar> {
-    let Some(held) = state.config().get_extension::<HeldLocks>() else {
+    let Some(held) = state.get::<HeldLocks>() else {
         return Vec::new();
     };
     held.set_used();
@@ -58,7 +58,7 @@ pub(super) fn functions(name: &str, state: &SessionState) -> Vec<Scalar> {
     }
     if let Some((name, shared, in_transaction)) = LOCK.iter().find(by_name).copied() {
         let mode = mode(shared, in_transaction);
-        let client = state.config().get_extension::<ClientSettings>();
+        let client = state.get::<ClientSettings>();
         let most = client.and_then(|client| client.timeout("lock_timeout"));
         return waits(name, move |key| held.lock(key, mode, most));
     }

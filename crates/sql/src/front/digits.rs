@@ -14,11 +14,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::{Binder, DECLARED_DIGITS};
 use freestone_frontend::plan::{ColumnId, CteBody, Expr, ExprKind, Plan, Relation, SetItem};
 use freestone_frontend::types::Type;
 use freestone_storage::Modifier;
+use sqlparser::ast::Statement as Ast;
 
 use super::{Names, session_of, with_room};
 use crate::error::{Error, Result};

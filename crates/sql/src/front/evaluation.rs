@@ -1,23 +1,25 @@
 //! Expressions over rows at hand: no scan, no plan of a query.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::common::{DFSchema, TableReference};
-use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::Expr as Logical;
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Visitor};
+use crate::state::SessionState;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use freestone_exec::expression::Expression;
+use freestone_exec::vector::{Batch, Vector};
 use freestone_frontend::syntax;
 use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut, walk};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Snapshot, Table, TableSchema};
+use sqlparser::ast::{Expr, Ident, Query, Visitor};
 
+use crate::engine::{Found, Scope};
 use crate::error::{Error, Result};
+use crate::expression::Expr as Lowered;
 use crate::front::{self, Purpose};
+use crate::interrupt::Requests;
+use crate::lower::shown_as;
 use crate::names::{Name, column_of, fold};
 use crate::oids::row_type_number;
 use crate::relations::Relations;
@@ -73,26 +75,116 @@ pub(crate) fn has_query(expr: &Expr) -> bool {
     walk(expr, &mut Queries).is_break()
 }
 
-/// The columns of a table as expressions name them, alone or after `alias`.
-///
-/// # Errors
-/// Those of DataFusion for two columns of one name.
-pub(crate) fn columns_of(schema: &TableSchema, alias: &str) -> Result<DFSchema> {
-    let arrow: Schema = front::with_types(schema);
-    let reference = TableReference::bare(alias);
-    Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
+/// The columns that an expression may read, table by table, as they are in rows at hand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    /// Each with the name of its table.
+    pub(super) all: Vec<(String, FieldRef)>,
+    /// The number of the type of the table's rows; 0 for none.
+    pub(super) row_type: i64,
 }
 
-/// The columns of a table whose rows are told as values of its type.
+impl Columns {
+    /// The columns of a table as expressions name them, alone or after `alias`.
+    pub(crate) fn of(schema: &TableSchema, alias: &str) -> Self {
+        let arrow = front::with_types(schema);
+        let fields = arrow.fields().iter();
+        Self {
+            all: fields
+                .map(|field| (alias.to_owned(), Arc::clone(field)))
+                .collect(),
+            row_type: 0,
+        }
+    }
+
+    /// The columns of a table whose rows are told as values of its type.
+    pub(crate) fn of_rows(table: &Table, alias: &str) -> Self {
+        Self {
+            row_type: row_type_number(table),
+            ..Self::of(&table.schema, alias)
+        }
+    }
+
+    /// These columns, and others behind them.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.all.extend(others.all);
+        self
+    }
+}
+
+/// An expression over rows at hand, ready to be computed.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiled {
+    program: Expression,
+    kind: DataType,
+    /// The places of the columns that it reads.
+    reads: Vec<usize>,
+}
+
+impl Compiled {
+    /// A program over columns.
+    ///
+    /// # Errors
+    /// `XX000` for an expression that nothing evaluates.
+    fn new(expr: &Lowered, columns: &Columns, requests: &Arc<Requests>) -> Result<Self> {
+        let found = columns.all.iter().enumerate();
+        let found = found.map(|(at, (_, field))| (place(at, field), (at, Arc::clone(field))));
+        let found: Found = found.collect();
+        let scope = Scope {
+            columns: &found,
+            requests,
+        };
+        let (kind, program) = (scope.typed(expr)?, scope.expr(expr)?);
+        let mut reads = Vec::new();
+        program.columns(&mut |at| reads.push(at));
+        reads.sort_unstable();
+        reads.dedup();
+        let program = program.moved(&|at| reads.binary_search(&at).unwrap_or(at));
+        Ok(Self {
+            program,
+            kind,
+            reads,
+        })
+    }
+
+    /// The type of its values.
+    pub(crate) fn kind(&self) -> &DataType {
+        &self.kind
+    }
+
+    /// Its value for each of some rows.
+    ///
+    /// # Errors
+    /// Errors of computing it.
+    pub(crate) fn evaluate(&self, rows: &RecordBatch) -> Result<ArrayRef> {
+        let columns = self
+            .reads
+            .iter()
+            .map(|at| Vector::from_arrow(rows.column(*at)));
+        let batch = Batch {
+            columns: columns.collect::<freestone_exec::Result<_>>()?,
+            rows: rows.num_rows(),
+        };
+        Ok(self.program.evaluate(&batch)?.to_arrow(&self.kind)?)
+    }
+}
+
+/// The type of an expression that reads no column.
 ///
 /// # Errors
-/// As [`columns_of`].
-pub(crate) fn columns_of_rows(table: &Table, alias: &str) -> Result<DFSchema> {
-    let number = row_type_number(table).to_string();
-    let arrow = front::with_types(&table.schema)
-        .with_metadata(HashMap::from([(front::ROW_TYPE.to_owned(), number)]));
-    let reference = TableReference::bare(alias);
-    Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
+/// `XX000` for one that does.
+pub(crate) fn kind_of(expr: &Lowered) -> Result<DataType> {
+    let (columns, requests) = (Found::default(), Arc::default());
+    let scope = Scope {
+        columns: &columns,
+        requests: &requests,
+    };
+    scope.typed(expr)
+}
+
+/// The name of a column among those that an expression may read: no two have the same.
+pub(super) fn place(at: usize, field: &Field) -> String {
+    format!("{}:{at}", field.name())
 }
 
 /// The columns that an expression reads.
@@ -119,107 +211,113 @@ pub(crate) struct Expressions<'a> {
 }
 
 impl Expressions<'_> {
-    /// An expression over `columns` with its types made to fit, and its value to what becomes
-    /// of it.
+    /// An expression over `columns`, for some purpose.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression.
-    pub(crate) fn prepared_for(
+    /// Errors of the expression.
+    fn compiled_to(
         self,
         expr: &Expr,
-        columns: &DFSchema,
+        columns: &Columns,
         purpose: Purpose<'_>,
-    ) -> Result<Logical> {
+    ) -> Result<(Compiled, Type)> {
         let relations = Relations::new(self.state, self.snapshot.clone());
-        front::lowered_expression(&relations, expr, columns, purpose)
+        let (lowered, ty) = front::lowered_expression(&relations, expr, columns, purpose)?;
+        let requests = front::requests_of(&relations);
+        Ok((Compiled::new(&lowered, columns, &requests)?, ty))
     }
 
     /// The value of an expression for each of `rows`, as a column can store it.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression, or happens while it is computed.
+    /// Errors of the expression, and of computing it.
     pub(crate) fn evaluate_for(
         self,
         expr: &Expr,
-        columns: &DFSchema,
+        columns: &Columns,
         rows: &RecordBatch,
         column: &Column,
     ) -> Result<ArrayRef> {
-        let compiled = self.compiled_for(expr, columns, column)?;
-        Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+        self.compiled_for(expr, columns, column)?.evaluate(rows)
     }
 
     /// An expression over `columns` whose values a column can store, ready to be computed.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression.
+    /// Errors of the expression.
     pub(crate) fn compiled_for(
         self,
         expr: &Expr,
-        columns: &DFSchema,
+        columns: &Columns,
         column: &Column,
-    ) -> Result<Arc<dyn PhysicalExpr>> {
-        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(column)))?;
-        Ok(self.state.create_physical_expr(simple, columns)?)
+    ) -> Result<Compiled> {
+        let purpose = Purpose::Stored(Some(column));
+        Ok(self.compiled_to(expr, columns, purpose)?.0)
+    }
+
+    /// An expression without columns whose values a column can store.
+    ///
+    /// # Errors
+    /// Errors of the expression.
+    pub(crate) fn lowered_for(self, expr: &Expr, column: &Column) -> Result<Lowered> {
+        let relations = Relations::new(self.state, self.snapshot.clone());
+        let (none, purpose) = (Columns::default(), Purpose::Stored(Some(column)));
+        Ok(front::lowered_expression(&relations, expr, &none, purpose)?.0)
+    }
+
+    /// An expression without columns, ready to be computed.
+    ///
+    /// # Errors
+    /// `XX000` for one that reads columns.
+    pub(crate) fn compile(self, value: &Lowered) -> Result<Compiled> {
+        let requests = self.state.get::<Requests>().unwrap_or_default();
+        Compiled::new(value, &Columns::default(), &requests)
     }
 
     /// The type of an expression over `columns`.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression.
-    pub(crate) fn type_of(self, expr: &Expr, columns: &DFSchema) -> Result<Type> {
+    /// Errors of the expression.
+    pub(crate) fn type_of(self, expr: &Expr, columns: &Columns) -> Result<Type> {
         let relations = Relations::new(self.state, self.snapshot.clone());
         front::type_of_expression(&relations, expr, columns)
-    }
-
-    /// An expression over `columns` with its types made to fit.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the expression.
-    pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        self.prepared_for(expr, columns, Purpose::Stored(None))
     }
 
     /// An expression over `columns`, ready to be computed.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression.
-    pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
-        let simple = self.prepared(expr, columns)?;
-        Ok(self.state.create_physical_expr(simple, columns)?)
+    /// Errors of the expression.
+    pub(crate) fn compiled(self, expr: &Expr, columns: &Columns) -> Result<Compiled> {
+        Ok(self.compiled_to(expr, columns, Purpose::Stored(None))?.0)
     }
 
     /// The value of an expression for each of `rows` as clients are shown it, and its field.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression, or happens while it is computed.
+    /// Errors of the expression, and of computing it.
     pub(crate) fn shown(
         self,
         expr: &Expr,
-        columns: &DFSchema,
+        columns: &Columns,
         rows: &RecordBatch,
     ) -> Result<(Field, ArrayRef)> {
-        let simple = self.prepared_for(expr, columns, Purpose::Shown)?;
-        let compiled = self.state.create_physical_expr(simple, columns)?;
-        let field = compiled.return_field(columns.as_arrow())?;
-        let array = compiled.evaluate(rows)?.into_array(rows.num_rows())?;
-        let shown = Field::new(field.name(), array.data_type().clone(), true);
-        let mut metadata = field.metadata().clone();
-        metadata.remove(front::COLUMN);
-        Ok((shown.with_metadata(metadata), array))
+        let (compiled, ty) = self.compiled_to(expr, columns, Purpose::Shown)?;
+        Ok((
+            shown_as(compiled.kind.clone(), &ty),
+            compiled.evaluate(rows)?,
+        ))
     }
 
     /// The value of an expression for each of `rows`, whose columns are `columns`.
     ///
     /// # Errors
-    /// Whatever is wrong with the expression, or happens while it is computed.
+    /// Errors of the expression, and of computing it.
     pub(crate) fn evaluate(
         self,
         expr: &Expr,
-        columns: &DFSchema,
+        columns: &Columns,
         rows: &RecordBatch,
     ) -> Result<ArrayRef> {
-        let compiled = self.compiled(expr, columns)?;
-        Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+        self.compiled(expr, columns)?.evaluate(rows)
     }
 }

@@ -3,29 +3,26 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::{Column as Place, DFSchema, TableReference};
-use datafusion::logical_expr::Expr as Lowered;
-use datafusion::sql::sqlparser::ast::Expr;
+use arrow::datatypes::{DataType, Field, Schema};
 use freestone_frontend::bind::{Binder, RowName};
 use freestone_frontend::functions::{Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column as Stored, ColumnType, Hidden, TableSchema};
+use sqlparser::ast::Expr;
 
 use super::declared::{type_of_stored, type_to_store};
+use super::evaluation::place;
 use super::names::Names;
-use super::{columns_of, condition_of, here_or_where_there_is_room, parse_expr, session_of};
+use super::{Columns, condition_of, here_or_where_there_is_room, parse_expr, session_of};
 use crate::error::Result;
+use crate::expression::Expr as Lowered;
 use crate::lower::{self, FIRST, Surroundings, Term};
 use crate::relations::Relations;
 use crate::types::type_of;
 
 /// The key of a field's metadata under which the type of its column stands.
 pub(crate) const COLUMN: &str = "freestone.column";
-
-/// The key of a schema's metadata under which the number of the type of a table's rows stands.
-pub(crate) const ROW_TYPE: &str = "freestone.row_type";
 
 /// The Arrow schema of a table. Fields say the types of their columns if that of one is not
 /// known by its Arrow type.
@@ -76,15 +73,13 @@ struct Over {
 fn bound_over(
     relations: &Relations<'_>,
     expr: &Expr,
-    columns: &DFSchema,
+    columns: &Columns,
     to: Option<&(String, Type)>,
 ) -> Result<Over> {
     let session = Arc::new(session_of(relations));
-    let rows = columns.metadata().get(ROW_TYPE);
-    let rows: i64 = rows.and_then(|number| number.parse().ok()).unwrap_or(0);
     let mut tables: Vec<(RowName, Vec<Column>)> = Vec::new();
     let mut places = Vec::new();
-    for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
+    for ((at, (table, field)), number) in columns.all.iter().enumerate().zip(FIRST..) {
         let column = Column {
             id: ColumnId(number),
             name: field.name().clone(),
@@ -93,13 +88,12 @@ fn bound_over(
                 None => type_of(field),
             },
         };
-        let table = qualifier.map(TableReference::table).unwrap_or_default();
         match tables.iter_mut().find(|((name, _), _)| name == table) {
             Some((_, columns)) => columns.push(column.clone()),
-            None => tables.push(((table.to_owned(), rows), vec![column.clone()])),
+            None => tables.push(((table.clone(), columns.row_type), vec![column.clone()])),
         }
-        let place = Place::new(qualifier.cloned(), field.name());
-        places.push((column, Lowered::Column(place), field.data_type().clone()));
+        let place = Lowered::Column(place(at, field));
+        places.push((column, place, field.data_type().clone()));
     }
     let bound = here_or_where_there_is_room(|| {
         let names = Names::new(relations);
@@ -113,16 +107,16 @@ fn bound_over(
     })
 }
 
-/// An expression over columns, as DataFusion evaluates it.
+/// An expression over columns as one over arrays, and its type.
 ///
 /// # Errors
 /// Whatever is wrong with it; `0A000` for sub-queries.
 pub(crate) fn lowered_expression(
     relations: &Relations<'_>,
     expr: &Expr,
-    columns: &DFSchema,
+    columns: &Columns,
     purpose: Purpose<'_>,
-) -> Result<Lowered> {
+) -> Result<(Lowered, Type)> {
     let to = match purpose {
         Purpose::Stored(to) => to.map(|column| {
             let ty = type_to_store(&relations.snapshot, column);
@@ -141,7 +135,8 @@ pub(crate) fn lowered_expression(
         requests: super::requests_of(relations),
     };
     let is_shown = matches!(purpose, Purpose::Shown);
-    lower::lowered_expression(&bound, &places, &around, is_shown)
+    let lowered = lower::lowered_expression(&bound, &places, &around, is_shown)?;
+    Ok((lowered, bound.ty))
 }
 
 /// The hidden columns of a table, for conditions that they answer.
@@ -158,7 +153,7 @@ pub(crate) fn terms_of(relations: &Relations<'_>, schema: &TableSchema) -> Resul
         };
         terms.push(Term {
             at,
-            value: bound_over(relations, &expr, &columns_of(schema, "")?, None)?.bound,
+            value: bound_over(relations, &expr, &Columns::of(schema, ""), None)?.bound,
             is_condition: column.hidden == Some(Hidden::Condition),
         });
     }
@@ -172,7 +167,7 @@ pub(crate) fn terms_of(relations: &Relations<'_>, schema: &TableSchema) -> Resul
 pub(crate) fn is_same(
     relations: &Relations<'_>,
     (one, other): (&Expr, &Expr),
-    columns: &DFSchema,
+    columns: &Columns,
 ) -> Result<bool> {
     let one = bound_over(relations, one, columns, None)?.bound;
     Ok(one == bound_over(relations, other, columns, None)?.bound)
@@ -185,7 +180,7 @@ pub(crate) fn is_same(
 pub(crate) fn type_of_expression(
     relations: &Relations<'_>,
     expr: &Expr,
-    columns: &DFSchema,
+    columns: &Columns,
 ) -> Result<Type> {
     Ok(bound_over(relations, expr, columns, None)?.bound.ty)
 }
@@ -197,7 +192,7 @@ pub(crate) fn type_of_expression(
 pub(crate) fn is_immutable(
     relations: &Relations<'_>,
     expr: &Expr,
-    columns: &DFSchema,
+    columns: &Columns,
 ) -> Result<bool> {
     let over = bound_over(relations, expr, columns, None)?;
     Ok(!over.bound.any(&mut |part| match &part.kind {

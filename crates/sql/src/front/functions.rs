@@ -2,40 +2,33 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, StringViewArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
-use datafusion::common::config::ConfigOptions;
-use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, Volatility as Stability,
-};
-use freestone_frontend::functions::kernel::{Call, Column, Kernel};
-use freestone_frontend::functions::{Returns, Scalar, Volatility, scalar};
+use arrow::array::{ArrayRef, AsArray, StringViewArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Int64Type};
+use freestone_frontend::functions::kernel::{Call, Column, Kernel, repeated};
+use freestone_frontend::functions::{Scalar, Volatility, scalar};
 use freestone_frontend::types::{Reg, Type};
 use freestone_storage::Catalog;
 
 use crate::error::Error;
+use crate::functions::OfStatement;
 use crate::names::quoted;
 use crate::oids::{relation_numbers, sequence_numbered};
 use crate::types::type_of;
 
-/// A function of DataFusion as one of the front, of any arguments that it takes.
-pub(crate) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {
-    let of_types = Arc::clone(function);
+/// A function of a statement as one of the front, of any arguments that it takes.
+pub(crate) fn wrapped(name: &'static str, function: &Arc<dyn OfStatement>) -> Arc<Scalar> {
+    let returns = type_of(&Field::new("", function.returns(), true));
     Arc::new(Scalar {
         name,
         parameters: vec![Type::Any],
         variadic: Some(Type::Any),
         names: &[],
         defaults: &[],
-        returns: Returns::Of(Arc::new(move |types| {
-            returned(&of_types, types).map_or(Type::Text, |field| type_of(&field))
-        })),
-        volatility: match function.signature().volatility {
-            Stability::Immutable => Volatility::Immutable,
-            Stability::Stable => Volatility::Stable,
-            Stability::Volatile => Volatility::Volatile,
+        returns: returns.into(),
+        volatility: match function.is_volatile() {
+            true => Volatility::Volatile,
+            false => Volatility::Stable,
         },
         strict: false,
         kernel: kernel_of(function),
@@ -46,7 +39,7 @@ pub(crate) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scal
 /// number, as in `nextval(oid::regclass)`.
 pub(super) fn of_sequences(
     name: &'static str,
-    function: &Arc<ScalarUDF>,
+    function: &Arc<dyn OfStatement>,
     catalog: &Arc<Catalog>,
 ) -> Vec<Arc<Scalar>> {
     let more: &[&[Type]] = match name {
@@ -98,7 +91,7 @@ pub(super) fn of_sequences(
     by_name.chain(by_number).collect()
 }
 
-fn kernel_of(function: &Arc<ScalarUDF>) -> Kernel {
+fn kernel_of(function: &Arc<dyn OfStatement>) -> Kernel {
     let function = Arc::clone(function);
     Arc::new(move |call, columns| called(&function, call, columns).map_err(front_error))
 }
@@ -146,47 +139,21 @@ fn sqlstate(code: &str) -> &'static str {
     code
 }
 
-fn fields(types: &[Type]) -> Vec<Arc<Field>> {
-    let fields = types
-        .iter()
-        .map(|ty| Arc::new(Field::new("", ty.arrow(), true)));
-    fields.collect()
-}
-
-fn returned(function: &ScalarUDF, types: &[Type]) -> Result<Arc<Field>, Error> {
-    let coerced = fields_with_udf(&fields(types), function)?;
-    let values = vec![None; coerced.len()];
-    Ok(function.return_field_from_args(ReturnFieldArgs {
-        arg_fields: &coerced,
-        scalar_arguments: &values,
-    })?)
-}
-
-fn called(function: &ScalarUDF, call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef, Error> {
-    let coerced = fields_with_udf(&fields(call.types), function)?;
+fn called(
+    function: &Arc<dyn OfStatement>,
+    call: &Call<'_>,
+    columns: &[Column],
+) -> Result<ArrayRef, Error> {
+    let kinds: Vec<DataType> = call.types.iter().map(Type::arrow).collect();
+    let wanted = function.parameters(&kinds)?;
     let mut values = Vec::with_capacity(columns.len());
-    for (column, field) in columns.iter().zip(&coerced) {
-        let array = cast(&column.array, field.data_type())?;
-        values.push(match column.constant {
-            true => {
-                ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&array, 0)?)
-            }
-            false => ColumnarValue::Array(array),
+    for (column, kind) in columns.iter().zip(&wanted) {
+        values.push(Column {
+            array: cast(&column.array, kind)?,
+            constant: column.constant,
         });
     }
-    let scalars = vec![None; coerced.len()];
-    let return_field = function.return_field_from_args(ReturnFieldArgs {
-        arg_fields: &coerced,
-        scalar_arguments: &scalars,
-    })?;
-    let result = function.invoke_with_args(ScalarFunctionArgs {
-        args: values,
-        arg_fields: coerced,
-        number_rows: call.rows,
-        return_field,
-        config_options: Arc::new(ConfigOptions::default()),
-    })?;
-    let array = result.into_array(call.rows)?;
+    let array = repeated(function.call(&values, call.rows)?, call.rows);
     let wanted = call.returns.arrow();
     Ok(
         match array.data_type() == &wanted || matches!(wanted, DataType::Null) {

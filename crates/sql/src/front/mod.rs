@@ -17,12 +17,12 @@ mod views;
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use arrow::array::RecordBatch;
 use freestone_frontend::bind::Binder;
 use freestone_frontend::functions::Session;
 use freestone_frontend::plan::Plan;
 use freestone_frontend::stack;
+use sqlparser::ast::Statement as Ast;
 
 use freestone_frontend::types::Type;
 
@@ -31,7 +31,6 @@ use crate::error::{Error, Result};
 use crate::interrupt::Requests;
 use crate::keyed::{self, Form, KeyChange, KeyPlan, Seen};
 use crate::lower::{self, Handle, Lowered, Surroundings};
-use crate::options::OwnOptions;
 use crate::relations::{Relations, may_read};
 use crate::workload::Record;
 
@@ -43,12 +42,11 @@ pub(crate) use declared::{
 
 pub(crate) use digits::{Digits, digits_of};
 pub(crate) use evaluation::{
-    Expressions, columns_in, columns_of, columns_of_rows, condition_of, has_query, parse_expr,
+    Columns, Compiled, Expressions, columns_in, condition_of, has_query, kind_of, parse_expr,
     with_value,
 };
 pub(crate) use expression::{
-    COLUMN, Purpose, ROW_TYPE, is_immutable, is_same, lowered_expression, type_of_expression,
-    with_types,
+    Purpose, is_immutable, is_same, lowered_expression, type_of_expression, with_types,
 };
 pub(crate) use functions::wrapped;
 pub(crate) use names::Names;
@@ -92,6 +90,17 @@ impl Logical {
     /// Those of building plans.
     pub(crate) fn stored(self) -> Result<Self> {
         self.changed(lower::stored)
+    }
+
+    /// The plan to be run.
+    ///
+    /// # Errors
+    /// The error of reading it, if it has a materialized view without rows.
+    pub(crate) fn runnable(&self) -> Result<Pipelines> {
+        match &self.unreadable {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.plan.clone()),
+        }
     }
 
     fn changed(self, change: impl FnOnce(Lowered) -> Result<Lowered>) -> Result<Self> {
@@ -232,7 +241,7 @@ pub(crate) fn bound_by_keys(
             plan: plan.without_handles(),
             types,
             settings: around.session.as_ref().clone(),
-            record: relations.state.config().get_extension::<Record>(),
+            record: relations.state.get::<Record>(),
             form: match change {
                 Some(_) => Form::Stored,
                 None => Form::Shown,
@@ -244,14 +253,12 @@ pub(crate) fn bound_by_keys(
 
 /// Whether queries by keys are looked up in this session, and not planned.
 fn finds_by_keys(relations: &Relations<'_>) -> bool {
-    let options = relations.state.config_options();
-    let own = options.extensions.get::<OwnOptions>();
-    own.is_none_or(|own| own.engine != "bulk")
+    relations.state.options().engine != "bulk"
 }
 
 /// Requests to end the statement.
 pub(crate) fn requests_of(relations: &Relations<'_>) -> Arc<Requests> {
-    let requests = relations.state.config().get_extension::<Requests>();
+    let requests = relations.state.get::<Requests>();
     requests.unwrap_or_default()
 }
 
@@ -282,7 +289,7 @@ fn planned_for(
 
 /// Most queries are flat. All others are bound where there is room.
 fn with_room<R: Send>(relations: &Relations<'_>, bind: impl Fn() -> Result<R> + Sync) -> Result<R> {
-    let requests = relations.state.config().get_extension::<Requests>();
+    let requests = relations.state.get::<Requests>();
     let bound = || here_or_where_there_is_room(&bind);
     match requests {
         Some(requests) => requests.planning(bound),
@@ -366,7 +373,7 @@ fn bound_or_found(
         if let Some(form) = finds.filter(|_| bound.parameters.is_empty() && unreadable.is_none()) {
             plan = match KeyPlan::of(plan, &bound.columns) {
                 Ok(keyed) => {
-                    let record = relations.state.config().get_extension::<Record>();
+                    let record = relations.state.get::<Record>();
                     let seen = Seen {
                         snapshot: &relations.snapshot,
                         session: &around.session,

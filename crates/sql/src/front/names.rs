@@ -4,10 +4,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr as Lowered;
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
 use freestone_frontend::bind::{
     Catalog, Domain, Found, Limited, PartColumn, Parts, Seen, SqlAggregate, SqlFunction, View,
 };
@@ -24,6 +22,7 @@ use super::expression::terms_of;
 use super::functions::{front_error, of_sequences, wrapped};
 use super::system::{InstalledCatalogs, SystemCatalogs};
 use crate::error::Result;
+use crate::expression::Scalar as Constant;
 use crate::functions::{sequences, settings};
 use crate::lower::{Handle, Term};
 use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PG_CATALOG, PUBLIC, meant_schema};
@@ -70,8 +69,7 @@ impl<'a> Names<'a> {
     /// The system catalogs.
     fn system(&self) -> Option<&dyn SystemCatalogs> {
         let system = self.system.get_or_init(|| {
-            let config = self.relations.state.config();
-            let installed = config.get_extension::<InstalledCatalogs>();
+            let installed = self.relations.state.get::<InstalledCatalogs>();
             installed.map(|installed| (installed.0)())
         });
         system.as_deref()
@@ -318,9 +316,7 @@ impl<'a> Names<'a> {
             if !relations.is_changed(name) && !rights.may_any(&object, Privileges::SELECT) {
                 return Err(denied("view", &name.name).at(name.position));
             }
-            let datafusion::sql::sqlparser::ast::Statement::Query(query) =
-                parse_one(&view.query.sql)?
-            else {
+            let sqlparser::ast::Statement::Query(query) = parse_one(&view.query.sql)? else {
                 return Err(crate::Error::internal("a view that is no query"));
             };
             return Ok(Some(Found::View(View {
@@ -568,7 +564,7 @@ impl Catalog for Names<'_> {
         let relations = self.relations;
         let state = relations.state;
         let catalog = relations.snapshot.catalog();
-        let numbers = || state.config().get_extension::<TakenNumbers>();
+        let numbers = || state.get::<TakenNumbers>();
         let (rights, own) = (relations.own_rights(), relations.own_schema());
         let found = sequences::function(name, (catalog, rights), own.as_deref(), numbers);
         if let (Some(function), Some(name)) = (found, sequences::known(name)) {
@@ -669,11 +665,9 @@ impl Catalog for Names<'_> {
             let mut values = Vec::with_capacity(arguments.len());
             for (_, value) in arguments {
                 // What is no constant is no argument that any of them takes.
-                let value = match value.literal() {
-                    Some(value) => ScalarValue::try_from_array(value, 0)?,
-                    None => ScalarValue::Null,
-                };
-                values.push(Lowered::Literal(value, None));
+                let none = || Constant::null(&DataType::Null);
+                let value = value.literal();
+                values.push(value.map_or_else(none, |value| Constant::of(value, 0)));
             }
             let table = table_functions::table(relations, name, &values)?;
             let catalog = relations.snapshot.catalog();

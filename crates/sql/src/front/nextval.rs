@@ -2,10 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value, Visit,
-};
 use freestone_frontend::syntax::walk::visit_expressions;
+use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value, Visit};
 
 use super::parse_expr;
 use crate::names::{Name, fold_part, named};

@@ -11,16 +11,15 @@ use crate::settings::{Begun, ClientSettings, current, listed};
 pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
     let state = relations.state;
     let own = Session::default();
-    let begun = state.execution_props().query_execution_start_time;
-    let time = begun.map_or(own.statement_time, |at| at.timestamp_micros());
-    let transaction = state.config().get_extension::<Begun>();
-    let client = state.config().get_extension::<ClientSettings>();
+    let time = state.began().unwrap_or(own.statement_time);
+    let transaction = state.get::<Begun>();
+    let client = state.get::<ClientSettings>();
     let setting = |name: &str| {
         let client = client.as_ref().and_then(|client| client.get(name));
         client.or_else(|| current(state, name).ok())
     };
     let zone = setting("timezone").filter(|zone| !zone.is_empty());
-    let identity = state.config().get_extension::<Identity>();
+    let identity = state.get::<Identity>();
     let catalog = relations.snapshot.catalog();
     let user = identity.as_ref().map(|own| own.current().name(catalog));
     let session_user = identity.as_ref().map(|own| own.session().name(catalog));

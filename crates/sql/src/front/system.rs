@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::functions::{Scalar, TableFunction};
 use freestone_frontend::types::Type;

@@ -50,7 +50,7 @@ fn bound_columns(
     let Some(query) = query_of_view(&relations.snapshot, schema, name) else {
         return Ok(Vec::new());
     };
-    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&query.sql)? else {
+    let sqlparser::ast::Statement::Query(query) = parse_one(&query.sql)? else {
         return Err(crate::Error::internal("a view that is no query"));
     };
     let session = Arc::new(session_of(relations));

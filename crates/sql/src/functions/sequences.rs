@@ -1,21 +1,16 @@
 //! `nextval`, `currval`, `lastval` and `setval`: made for each statement, over the
 //! catalog that it sees.
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array, Int64Builder};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::array::cast::AsArray;
+use arrow::array::{Array, ArrayRef, Int64Array, Int64Builder, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use freestone_frontend::functions::kernel::{Column as Argument, repeated};
 use freestone_storage::{Catalog, Column, Object, Privileges, Sequence};
 
+use super::OfStatement;
 use crate::error::{Error, Result};
 use crate::names::{Name, PG_TEMP, named};
 use crate::relations::unknown_sequence;
@@ -37,20 +32,14 @@ pub(crate) fn function(
     (catalog, rights): (&Arc<Catalog>, Rights),
     own: Option<&str>,
     numbers: impl FnOnce() -> Option<Arc<TakenNumbers>>,
-) -> Option<Arc<ScalarUDF>> {
-    let name = known(name)?;
-    let signature = match name {
-        "lastval" => Signature::nullary(Volatility::Volatile),
-        _ => Signature::user_defined(Volatility::Volatile),
-    };
-    Some(Arc::new(ScalarUDF::from(SequenceFunction {
-        name,
+) -> Option<Arc<dyn OfStatement>> {
+    Some(Arc::new(SequenceFunction {
+        name: known(name)?,
         catalog: Arc::clone(catalog),
         rights,
         own: own.map(str::to_owned),
         numbers: numbers()?,
-        signature,
-    })))
+    }))
 }
 
 /// The sequence of a name.
@@ -120,7 +109,6 @@ struct SequenceFunction {
     rights: Rights,
     own: Option<String>,
     numbers: Arc<TakenNumbers>,
-    signature: Signature,
 }
 
 impl SequenceFunction {
@@ -174,11 +162,11 @@ impl SequenceFunction {
         Ok(Arc::new(Int64Array::from(values)))
     }
 
-    fn set(&self, args: &[ColumnarValue], rows: usize) -> Result<ArrayRef> {
+    fn set(&self, args: &[Argument], rows: usize) -> Result<ArrayRef> {
         let array = |place: usize, kind: &DataType| -> Result<Option<ArrayRef>> {
-            let value = args.get(place).map(|value| value.to_array(rows));
-            let array = value.transpose()?.map(|array| cast(&array, kind));
-            Ok(array.transpose()?)
+            let value = args.get(place);
+            let value = value.map(|value| repeated(Arc::clone(&value.array), rows));
+            Ok(value.map(|array| cast(&array, kind)).transpose()?)
         };
         let names = array(0, &DataType::Utf8View)?;
         let values = array(1, &DataType::Int64)?;
@@ -204,72 +192,51 @@ impl SequenceFunction {
     }
 }
 
-impl ScalarUDFImpl for SequenceFunction {
-    fn name(&self) -> &str {
-        self.name
+impl OfStatement for SequenceFunction {
+    fn is_volatile(&self) -> bool {
+        true
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> DfResult<Vec<DataType>> {
-        let kinds = match (self.name, given.len()) {
+    fn parameters(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        Ok(match (self.name, given.len()) {
             ("setval", 2) => vec![DataType::Utf8View, DataType::Int64],
             ("setval", 3) => vec![DataType::Utf8View, DataType::Int64, DataType::Boolean],
             ("nextval" | "currval", 1) => vec![DataType::Utf8View],
+            ("lastval", 0) => Vec::new(),
             _ => {
                 let usage = match self.name {
                     "setval" => "setval('sequence', number [, is_called])".to_owned(),
+                    "lastval" => "lastval()".to_owned(),
                     name => format!("{name}('sequence')"),
                 };
                 let message = format!("function {} has other arguments", self.name);
                 let hint = format!("it is called {usage}");
-                return Err(Error::new("42883", message).with_hint(hint).into());
+                return Err(Error::new("42883", message).with_hint(hint));
             }
-        };
-        Ok(kinds)
+        })
     }
 
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Int64)
+    fn returns(&self) -> DataType {
+        DataType::Int64
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let rows = args.number_rows;
-        let values = match (self.name, args.args.as_slice()) {
-            ("lastval", _) => {
-                let last = ScalarValue::Int64(Some(self.numbers.last(&self.catalog)?));
-                return Ok(ColumnarValue::Scalar(last));
+    fn call(&self, arguments: &[Argument], rows: usize) -> Result<ArrayRef> {
+        match (self.name, arguments) {
+            ("lastval", _) => Ok(Arc::new(Int64Array::from(vec![
+                self.numbers
+                    .last(&self.catalog)?;
+                rows
+            ]))),
+            ("setval", given) => self.set(given, rows),
+            (_, [name]) if name.constant => {
+                let name = name.array.as_string_view();
+                match name.is_valid(0) {
+                    true => self.of_name(name.value(0), rows),
+                    false => Ok(new_null_array(&DataType::Int64, rows)),
+                }
             }
-            ("setval", given) => self.set(given, rows)?,
-            (_, [ColumnarValue::Scalar(name)]) => match name.try_as_str().flatten() {
-                Some(name) => self.of_name(name, rows)?,
-                None => return Ok(ColumnarValue::Scalar(ScalarValue::Int64(None))),
-            },
-            (_, [ColumnarValue::Array(names)]) => self.of_names(names)?,
-            _ => return Err(Error::internal("a sequence function without argument").into()),
-        };
-        Ok(ColumnarValue::Array(values))
-    }
-}
-
-impl fmt::Debug for SequenceFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for SequenceFunction {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.numbers, &other.numbers)
-    }
-}
-
-impl Eq for SequenceFunction {}
-
-impl Hash for SequenceFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
+            (_, [names]) => self.of_names(&names.array),
+            _ => Err(Error::internal("a sequence function without argument")),
+        }
     }
 }

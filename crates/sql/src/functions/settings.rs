@@ -1,35 +1,30 @@
 //! `current_setting` and `set_config`, made for each statement over its session's settings;
 //! `pg_size_pretty`.
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, StringViewArray};
-use datafusion::arrow::datatypes::DataType;
-use datafusion::error::Result as DfResult;
-use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::array::cast::AsArray;
+use arrow::array::{Array, ArrayRef, StringViewArray};
+use arrow::datatypes::DataType;
+use freestone_frontend::functions::kernel::{Column, repeated};
 
+use super::OfStatement;
 use crate::error::{Error, Result};
 use crate::settings::{ClientSettings, Modes, Setting, all_settings, change, current, of_all};
+use crate::state::SessionState;
 
 /// Their names.
 pub(crate) const NAMES: [&str; 2] = ["current_setting", "set_config"];
 
 /// The function of that name over a session's settings; `None` if it is not one of these.
-pub(crate) fn function(name: &str, state: &SessionState) -> Option<Arc<ScalarUDF>> {
+pub(crate) fn function(name: &str, state: &SessionState) -> Option<Arc<dyn OfStatement>> {
     let name = NAMES.into_iter().find(|known| *known == name)?;
-    Some(Arc::new(ScalarUDF::from(OfSettings {
+    Some(Arc::new(OfSettings {
         name,
-        client: state.config().get_extension::<ClientSettings>()?,
+        client: state.get::<ClientSettings>()?,
         others: all_settings(state),
         state: state.clone(),
-        signature: Signature::user_defined(Volatility::Volatile),
-    })))
+    }))
 }
 
 struct OfSettings {
@@ -37,7 +32,6 @@ struct OfSettings {
     client: Arc<ClientSettings>,
     others: Vec<(String, String)>,
     state: SessionState,
-    signature: Signature,
 }
 
 impl OfSettings {
@@ -79,16 +73,12 @@ impl OfSettings {
     }
 }
 
-impl ScalarUDFImpl for OfSettings {
-    fn name(&self) -> &str {
-        self.name
+impl OfStatement for OfSettings {
+    fn is_volatile(&self) -> bool {
+        true
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> DfResult<Vec<DataType>> {
+    fn parameters(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         Ok(match (self.name, given.len()) {
             ("current_setting", 1) => vec![DataType::Utf8View],
             ("current_setting", 2) => vec![DataType::Utf8View, DataType::Boolean],
@@ -100,17 +90,19 @@ impl ScalarUDFImpl for OfSettings {
                 };
                 let message = format!("function {} has other arguments", self.name);
                 let hint = format!("it is called {usage}");
-                return Err(Error::new("42883", message).with_hint(hint).into());
+                return Err(Error::new("42883", message).with_hint(hint));
             }
         })
     }
 
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
+    fn returns(&self) -> DataType {
+        DataType::Utf8View
     }
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+    fn call(&self, arguments: &[Column], rows: usize) -> Result<ArrayRef> {
+        let arrays = arguments.iter();
+        let arrays = arrays.map(|column| repeated(Arc::clone(&column.array), rows));
+        let arrays: Vec<ArrayRef> = arrays.collect();
         let text = |place: usize, row: usize| -> Option<&str> {
             let array = arrays.get(place)?.as_string_view_opt()?;
             array.is_valid(row).then(|| array.value(row))
@@ -119,7 +111,6 @@ impl ScalarUDFImpl for OfSettings {
             let array = arrays.get(place).and_then(|array| array.as_boolean_opt());
             array.is_some_and(|array| array.is_valid(row) && array.value(row))
         };
-        let rows = arrays.first().map_or(args.number_rows, |array| array.len());
         let values = (0..rows).map(|row| match (self.name, text(0, row)) {
             ("set_config", None) => {
                 let message = "SET requires parameter name";
@@ -130,27 +121,6 @@ impl ScalarUDFImpl for OfSettings {
             (_, Some(name)) => self.current(name, truth(1, row)),
         });
         let values = values.collect::<Result<Vec<Option<String>>>>()?;
-        let values: ArrayRef = Arc::new(StringViewArray::from_iter(values));
-        Ok(ColumnarValue::Array(values))
-    }
-}
-
-impl fmt::Debug for OfSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for OfSettings {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.client, &other.client)
-    }
-}
-
-impl Eq for OfSettings {}
-
-impl Hash for OfSettings {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
+        Ok(Arc::new(StringViewArray::from_iter(values)))
     }
 }

@@ -1,8 +1,8 @@
 //! ADVISE, PILOT, APPLY and UNDO ADVICE, RESET WORKLOAD: statements that no parser knows.
 
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 /// A statement of the advisor's.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@
 //! Text that PostgreSQL takes is no syntax error to its user. A syntax error that stands in one of
 //! these clauses, or right behind its words, says that the clause is not supported.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::error::Error;
 

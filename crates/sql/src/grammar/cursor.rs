@@ -1,9 +1,9 @@
 //! FETCH and MOVE, in all the forms that PostgreSQL takes.
 
-use datafusion::sql::sqlparser::ast::{FetchDirection, Ident, ObjectName, Statement as Ast, Value};
-use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::ast::{FetchDirection, Ident, ObjectName, Statement as Ast, Value};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 /// Where a MOVE puts its rows: a name that no user can write.
 const NOWHERE: &str = "moved over";
@@ -27,7 +27,7 @@ pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError>
     Ok(Some(Ast::Fetch {
         name,
         direction,
-        position: datafusion::sql::sqlparser::ast::FetchPosition::From,
+        position: sqlparser::ast::FetchPosition::From,
         into: moves.then(|| ObjectName::from(vec![Ident::new(NOWHERE)])),
     }))
 }
@@ -66,9 +66,7 @@ fn direction(parser: &mut Parser<'_>) -> Result<FetchDirection, ParserError> {
 }
 
 /// A number with its sign, if there is one.
-fn number(
-    parser: &mut Parser<'_>,
-) -> Result<Option<datafusion::sql::sqlparser::ast::ValueWithSpan>, ParserError> {
+fn number(parser: &mut Parser<'_>) -> Result<Option<sqlparser::ast::ValueWithSpan>, ParserError> {
     let negative = parser.consume_token(&Token::Minus);
     if !negative {
         let _ = parser.consume_token(&Token::Plus);

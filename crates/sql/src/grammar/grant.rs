@@ -1,8 +1,8 @@
 //! GRANT and REVOKE, read.
 
-use datafusion::sql::sqlparser::ast::Ident;
-use datafusion::sql::sqlparser::parser::{IsOptional, Parser};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::ast::Ident;
+use sqlparser::parser::{IsOptional, Parser};
+use sqlparser::tokenizer::Token;
 
 use super::roles::{GrantedPrivilege, Kind, On, RoleName, RoleStatement};
 use super::roles_syntax::{Read, expect, named, role_names, takes, unsupported, word};

@@ -24,8 +24,8 @@ mod roles;
 mod roles_syntax;
 mod utility;
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use sqlparser::ast::Statement as Ast;
+use sqlparser::parser::{Parser, ParserError};
 
 use self::define::Definition;
 use crate::routine;

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Value, ValueWithSpan, VisitMut, VisitorMut};
 use freestone_frontend::syntax::walk::walk_mut;
+use sqlparser::ast::{Value, ValueWithSpan, VisitMut, VisitorMut};
 
 /// A part of a statement as text that is parsed again to the same. The parser's
 /// own way to print a string keeps some quotes single.

@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP ROLE, SET ROLE and what belongs to it, read.
 
-use datafusion::sql::sqlparser::ast::Ident;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::ast::Ident;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 use super::grant;
 use super::roles::{Kind, RoleName, RoleOption, RoleStatement};

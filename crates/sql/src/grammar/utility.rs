@@ -12,13 +12,13 @@
 //! CREATE RULE r AS …             refused
 //! ```
 
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BeginTransactionKind, Ident, ObjectName, ObjectType, Reset, ResetStatement, Statement as Ast,
     TransactionAccessMode, TransactionIsolationLevel, TransactionMode, TransactionModifier,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::{OwnStatement, Tree};
 use crate::names::fold;

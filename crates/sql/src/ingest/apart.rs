@@ -10,18 +10,16 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::common::runtime::SpawnedTask;
-use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::session_state::SessionState;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use arrow::array::RecordBatch;
 use futures::StreamExt;
 use tokio::sync::mpsc;
 
 use super::source::{Streams, resumed};
+use super::task::Task;
 use super::{Target, Written, write};
+use crate::engine::RunContext;
 use crate::error::{Error, Result};
-use crate::types::nullable;
+use crate::state::SessionState;
 
 /// Batches that wait for a writer.
 const WAITING: usize = 2;
@@ -39,24 +37,23 @@ pub(crate) async fn write_apart(
     let split = Arc::new(split);
     let (mut senders, mut writers) = (Vec::new(), Vec::new());
     for target in targets {
-        let (sender, receiver) = mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+        let (sender, receiver) = mpsc::channel::<Result<RecordBatch>>(WAITING);
         senders.push(sender);
-        let schema = nullable(&target.schema);
         let rows = futures::stream::unfold(receiver, |mut receiver| async move {
             receiver.recv().await.map(|batch| (batch, receiver))
         });
-        let stream = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), rows));
-        let streams = resumed(schema, Vec::new(), stream);
+        let streams = resumed(Vec::new(), rows.boxed());
         let (state, target) = (state.clone(), target.clone());
-        writers.push(SpawnedTask::spawn(async move {
-            write(&state, &target, streams).await
-        }));
+        writers.push(Task::spawn(
+            async move { write(&state, &target, streams).await },
+        ));
     }
     let mut readers = Vec::with_capacity(streams.len());
-    for stream in &streams {
-        let mut stream = stream.execute(state.task_ctx());
+    let context = RunContext::of(state);
+    for stream in streams {
+        let mut stream = stream.open(&context);
         let (senders, split) = (senders.clone(), Arc::clone(&split));
-        readers.push(SpawnedTask::spawn(async move {
+        readers.push(Task::spawn(async move {
             while let Some(batch) = stream.next().await {
                 for (of, part) in split(&batch?)? {
                     // A writer that is gone has failed, and says why.
@@ -71,25 +68,22 @@ pub(crate) async fn write_apart(
             Ok::<(), Error>(())
         }));
     }
-    let ended = |error| Error::internal(format!("a reading task failed: {error}"));
-    let mut failure = None;
+    let mut failure: Option<Error> = None;
     for reader in readers {
-        if let Err(error) = reader.join().await.map_err(ended)? {
+        if let Err(error) = reader.join().await {
             failure.get_or_insert(error);
         }
     }
     if let Some(error) = &failure {
         // An error must not look like the end of the rows.
         for sender in &senders {
-            let stop = DataFusionError::External(error.message.clone().into());
-            let _ = sender.send(Err(stop)).await;
+            let _ = sender.send(Err(error.clone())).await;
         }
     }
     drop(senders);
     let mut written = Vec::with_capacity(writers.len());
     for writer in writers {
-        let done = writer.join().await;
-        match done.map_err(|error| Error::internal(format!("a writing task failed: {error}")))? {
+        match writer.join().await {
             Ok(done) => written.push(done),
             Err(error) => {
                 failure.get_or_insert(error);

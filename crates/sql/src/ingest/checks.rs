@@ -7,16 +7,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use datafusion::common::DFSchema;
-use datafusion::physical_expr::PhysicalExpr;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{EnumType, Type};
 use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::front::{
-    self, Expressions, Purpose, columns_of, domain_of, labels_of, parse_expr, with_value,
+    self, Columns, Compiled, Expressions, domain_of, labels_of, parse_expr, with_value,
 };
 use crate::names::quoted;
 use crate::routing::Membership;
@@ -29,15 +27,15 @@ pub(crate) struct Checks {
     table: String,
     /// Its columns that people are shown.
     shown: Vec<Column>,
-    conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    conditions: Vec<(String, Compiled)>,
     /// Columns that are computed from others.
-    generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
+    generated: Vec<(usize, Column, Compiled)>,
     /// Columns with created types.
     declared: Vec<Declared>,
     /// Columns of composite types, or of arrays of them, and their types.
     records: Vec<(usize, Type)>,
     /// Casts of such columns to their types, which check the domains of fields.
-    of_domains: Vec<Arc<dyn PhysicalExpr>>,
+    of_domains: Vec<Compiled>,
     /// The test for rows of a partition.
     membership: Membership,
 }
@@ -50,7 +48,7 @@ struct Declared {
     name: String,
     not_null: bool,
     /// Names and conditions, each over all columns of the table.
-    conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    conditions: Vec<(String, Compiled)>,
     /// Whether what must hold does for each element of arrays.
     elements: Option<Column>,
     labels: Option<Labels>,
@@ -95,7 +93,7 @@ impl Checks {
         if !Self::are_needed(schema) {
             return Ok(Self::default());
         }
-        let columns = columns_of(schema, table)?;
+        let columns = Columns::of(schema, table);
         let conditions = schema.checks.iter().map(|check| {
             let condition = expressions.compiled(&parse_expr(&check.condition)?, &columns)?;
             Ok((check.name.clone(), condition))
@@ -111,7 +109,7 @@ impl Checks {
             if column.generated
                 && let Some(text) = &column.default
             {
-                let value = generated(expressions, text, &columns, column)?;
+                let value = expressions.compiled_for(&parse_expr(text)?, &columns, column)?;
                 all.generated.push((at, column.clone(), value));
             }
             let ty = front::type_of_stored(expressions.snapshot, column);
@@ -160,7 +158,7 @@ impl Checks {
         let schema = done.schema();
         for (at, column, value) in &self.generated {
             // A hidden column may read one that is generated before it.
-            let value = value.evaluate(&done)?.into_array(done.num_rows())?;
+            let value = value.evaluate(&done)?;
             let value = assign(&value, column).map_err(|bad| bad.error)?;
             let mut arrays = done.columns().to_vec();
             if let Some(place) = arrays.get_mut(*at) {
@@ -209,25 +207,9 @@ impl Checks {
     }
 }
 
-/// The value of a generated column.
-fn generated(
-    expressions: Expressions<'_>,
-    text: &str,
-    columns: &DFSchema,
-    column: &Column,
-) -> Result<Arc<dyn PhysicalExpr>> {
-    let to = Purpose::Stored(Some(column));
-    let value = expressions.prepared_for(&parse_expr(text)?, columns, to)?;
-    Ok(expressions.state.create_physical_expr(value, columns)?)
-}
-
 /// The first row for which a condition is FALSE.
-fn failed(
-    condition: &Arc<dyn PhysicalExpr>,
-    name: &str,
-    rows: &RecordBatch,
-) -> Result<Option<usize>> {
-    let met = condition.evaluate(rows)?.into_array(rows.num_rows())?;
+fn failed(condition: &Compiled, name: &str, rows: &RecordBatch) -> Result<Option<usize>> {
+    let met = condition.evaluate(rows)?;
     let met = met
         .as_boolean_opt()
         .ok_or_else(|| Error::internal(format!("CHECK \"{name}\" is no condition")))?;
@@ -239,7 +221,7 @@ impl Declared {
         expressions: Expressions<'_>,
         at: usize,
         column: &Column,
-        columns: &DFSchema,
+        columns: &Columns,
     ) -> Result<Option<Self>> {
         let Some(id) = column.declared else {
             return Ok(None);
@@ -267,9 +249,8 @@ impl Declared {
                     columns: vec![element],
                     ..TableSchema::default()
                 };
-                columns_of(&schema, "domain")
+                Columns::of(&schema, "domain")
             });
-            let alone = alone.transpose()?;
             let (name_of_value, columns) = match &alone {
                 Some(columns) => (VALUE, columns),
                 None => (column.name.as_str(), columns),

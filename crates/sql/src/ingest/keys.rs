@@ -10,12 +10,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::row::{RowConverter, SortField};
-use datafusion::common::ScalarValue;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::row::{RowConverter, SortField};
 use freestone_storage::{Column, Key, Predicate, ReadView, ScanRequest, Table, TableSchema};
 
 use crate::error::{Error, Result};
+use crate::expression::Scalar;
 use crate::scan::in_values;
 use crate::values::show_of;
 
@@ -34,7 +34,7 @@ struct OneKey {
     /// Encoded keys.
     seen: HashSet<Box<[u8]>>,
     /// The first [`LOOK_UP`] values of the key's first column, for look-ups.
-    first: Vec<ScalarValue>,
+    first: Vec<Scalar>,
 }
 
 impl KeySet {
@@ -127,7 +127,7 @@ impl OneKey {
             if self.first.len() <= LOOK_UP
                 && let Some(column) = columns.first()
             {
-                self.first.push(ScalarValue::try_from_array(column, index)?);
+                self.first.push(Scalar::of(column, index));
             }
         }
         Ok(())
@@ -154,12 +154,11 @@ impl OneKey {
 
     /// `first column IN (new values)`, while they are few.
     fn look_up(&self, schema: &TableSchema) -> Option<Predicate> {
-        if self.first.len() > LOOK_UP || self.first.iter().any(ScalarValue::is_null) {
+        if self.first.len() > LOOK_UP || self.first.iter().any(Scalar::is_null) {
             return None;
         }
         let column = *self.key.columns.first()?;
-        let values: Vec<&ScalarValue> = self.first.iter().collect();
-        in_values(schema, column, &values)
+        in_values(schema, column, &self.first)
     }
 
     fn duplicate(&self, schema: &TableSchema, key: &[u8]) -> Error {

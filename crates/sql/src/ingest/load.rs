@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
+use arrow::array::RecordBatch;
 use freestone_storage::{ReadView, Store, Table};
 
 use super::{Checks, Target, append, assign_batch, commit, iterators, write};
 use crate::error::{Error, Result};
 use crate::names::Name;
-use crate::types::nullable;
 
 /// Writes batches from iterators into an existing table.
 pub(crate) async fn load(
@@ -40,7 +39,7 @@ pub(crate) async fn load(
                 .with_detail(format!("column \"{name}\", row {} of a batch", bad.row + 1))
         })
     };
-    let streams = iterators(nullable(&table.schema), sources, assign);
+    let streams = iterators(sources, assign);
     let written = write(state, &target, streams).await?;
     commit(store, |edit| {
         let view = ReadView::default();

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each stream has a writer of its own and they run at once. A table with
-//! `sort_by` is written from one stream, sorted as a whole by DataFusion, unless
+//! `sort_by` is written from one stream, sorted as a whole, unless
 //! `partition_by` keeps ranges of its rows apart. Until the
 //! commit nothing is visible, and blocks of a statement that fails are removed.
 
@@ -17,32 +17,29 @@ mod keys;
 mod load;
 mod references;
 mod source;
+mod task;
 
+use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::compute::SortOptions;
-use datafusion::common::runtime::SpawnedTask;
-use datafusion::execution::session_state::SessionState;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::expressions::Column as ColumnExpr;
-use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
-use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::streaming::StreamingTableExec;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use freestone_exec::Plan;
+use arrow::array::RecordBatch;
+use freestone_exec::vector::{Batch, Vector};
+use freestone_exec::{Batches, Inside, Node, Plan, Rows, SortKey, Sorting};
 use freestone_storage::delta::LATEST;
 use freestone_storage::{
     CatalogEdit, NewBlock, ReadView, Store, Table, TableId, TableOptions, TableSchema,
 };
 use futures::StreamExt;
+use parking_lot::Mutex;
 
-use crate::engine::pipelines;
+use crate::engine::{Pipelines, RunContext};
 use crate::error::{Error, Result};
-use crate::interrupt::apart;
+use crate::interrupt::{Requests, apart};
+use crate::lower::sort_key;
 use crate::names::Name;
+use crate::outcome::RowStream;
 use crate::progress::Progress;
+use crate::state::SessionState;
 use crate::types::nullable;
 use crate::values::{BadValue, assign};
 
@@ -52,7 +49,8 @@ pub(crate) use keys::KeySet;
 pub(crate) use load::load;
 use references::References;
 use source::plan_streams;
-pub(crate) use source::{Streams, batches, iterators};
+pub(crate) use source::{Streams, Unopened, batches, iterators};
+use task::Task;
 
 /// More rows than these become blocks at once, and not by way of the delta.
 pub(crate) const FEW: usize = 10_000;
@@ -215,23 +213,19 @@ pub(crate) enum Gathered {
 ///
 /// # Errors
 /// Those of the stream.
-pub(crate) async fn few(
-    state: &SessionState,
-    target: &Target,
-    streams: Streams,
-) -> Result<Gathered> {
-    let [stream] = streams.as_slice() else {
-        return Ok(Gathered::Many(streams));
+pub(crate) async fn few(state: &SessionState, streams: Streams) -> Result<Gathered> {
+    let [stream] = match <[Unopened; 1]>::try_from(streams) {
+        Ok(only) => only,
+        Err(several) => return Ok(Gathered::Many(several)),
     };
-    let mut stream = stream.execute(state.task_ctx());
+    let mut stream = stream.open(&RunContext::of(state));
     let (mut batches, mut rows) = (Vec::new(), 0);
     while let Some(batch) = stream.next().await {
         let batch = batch?;
         rows += batch.num_rows();
         batches.push(batch);
         if rows > FEW {
-            let schema = nullable(&target.schema);
-            return Ok(Gathered::Many(source::resumed(schema, batches, stream)));
+            return Ok(Gathered::Many(source::resumed(batches, stream)));
         }
     }
     Ok(Gathered::Few(batches))
@@ -241,35 +235,26 @@ pub(crate) async fn few(
 ///
 /// # Errors
 /// `42804` when a column's type cannot be stored in the target's.
-pub(crate) fn assigned(
-    target: &Target,
-    plan: Arc<dyn ExecutionPlan>,
-    threads: usize,
-) -> Result<Streams> {
+pub(crate) fn assigned(target: &Target, plan: &Pipelines, threads: usize) -> Result<Streams> {
     let schema = plan.schema();
     for (field, column) in schema.fields().iter().zip(&target.schema.columns) {
         crate::values::check_assignable(field.data_type(), column)?;
     }
-    let streams = streams_of(&plan, threads);
+    let streams = streams_of(plan, threads);
     let to = Arc::clone(&target.schema);
-    Ok(plan_streams(
-        plan,
-        streams,
-        nullable(&target.schema),
-        move |batch| {
-            assign_batch(&to, &batch).map_err(|(column, bad)| {
-                let detail = format!("column \"{}\"", to.columns[column].name);
-                bad.error.with_detail(detail)
-            })
-        },
-    ))
+    Ok(plan_streams(plan, streams, move |batch| {
+        assign_batch(&to, &batch).map_err(|(column, bad)| {
+            let detail = format!("column \"{}\"", to.columns[column].name);
+            bad.error.with_detail(detail)
+        })
+    }))
 }
 
 /// How many streams share the rows of a plan: one for few rows, of which two would leave two small
 /// blocks, and for rows that come in an order.
-fn streams_of(plan: &Arc<dyn ExecutionPlan>, threads: usize) -> usize {
-    let shares = |plan: &Arc<Plan>| plan.estimate >= ROWS_FOR_TWO && !plan.is_ordered();
-    match pipelines(plan).is_some_and(shares) {
+fn streams_of(plan: &Pipelines, threads: usize) -> usize {
+    let plan = plan.plan();
+    match plan.estimate >= ROWS_FOR_TWO && !plan.is_ordered() {
         true => threads,
         false => 1,
     }
@@ -300,19 +285,21 @@ pub(crate) async fn write(
     target: &Target,
     streams: Streams,
 ) -> Result<Written> {
-    let context = state.task_ctx();
-    let progress = state.config().get_extension::<Progress>();
+    let context = RunContext::of(state);
+    let progress = state.get::<Progress>();
+    let streams = streams.into_iter().map(|stream| stream.open(&context));
     let streams = match sort_column(target) {
-        Some(column) => vec![sorted(streams, target, column, &context)?],
-        None => streams
-            .iter()
-            .map(|partition| partition.execute(Arc::clone(&context)))
-            .collect(),
+        Some(column) => {
+            let requests = state.get::<Requests>().unwrap_or_default();
+            let sorted = sorted(streams.collect(), target, column, requests)?;
+            vec![sorted.stream(&context)?]
+        }
+        None => streams.collect(),
     };
-    let tasks: Vec<_> = streams
-        .into_iter()
-        .map(|stream| SpawnedTask::spawn(write_stream(target.clone(), stream, progress.clone())))
-        .collect();
+    let tasks = streams.into_iter();
+    let tasks =
+        tasks.map(|stream| Task::spawn(write_stream(target.clone(), stream, progress.clone())));
+    let tasks: Vec<_> = tasks.collect();
     let mut all = Written {
         blocks: Vec::new(),
         keys: KeySet::new(&target.schema, target.check_keys)?,
@@ -320,10 +307,7 @@ pub(crate) async fn write(
         rows: 0,
     };
     for task in tasks {
-        let part = task
-            .join()
-            .await
-            .map_err(|error| Error::internal(format!("a writing task failed: {error}")))??;
+        let part = task.join().await?;
         all.blocks.extend(part.blocks);
         all.keys.merge(part.keys)?;
         all.references.merge(part.references);
@@ -334,7 +318,7 @@ pub(crate) async fn write(
 
 async fn write_stream(
     target: Target,
-    mut stream: SendableRecordBatchStream,
+    mut stream: RowStream,
     progress: Option<Arc<Progress>>,
 ) -> Result<Written> {
     let mut writer = target.store.writer(&target.schema, &target.options)?;
@@ -372,24 +356,67 @@ fn sort_column(target: &Target) -> Option<usize> {
 
 /// All streams as one, in the order of a column, NULLs last.
 fn sorted(
-    streams: Streams,
+    streams: Vec<RowStream>,
     target: &Target,
     column: usize,
-    context: &Arc<TaskContext>,
-) -> Result<SendableRecordBatchStream> {
-    let name = &target.schema.columns[column].name;
-    let expr = PhysicalSortExpr {
-        expr: Arc::new(ColumnExpr::new(name, column)),
-        options: SortOptions {
-            descending: false,
-            nulls_first: false,
-        },
-    };
-    let ordering =
-        LexOrdering::new(vec![expr]).ok_or_else(|| Error::internal("an empty sort order"))?;
+    requests: Arc<Requests>,
+) -> Result<Pipelines> {
     let schema = nullable(&target.schema);
-    let source = StreamingTableExec::try_new(schema, streams, None, None, false, None)?;
-    let sort = SortExec::new(ordering.clone(), Arc::new(source)).with_preserve_partitioning(true);
-    let merge = SortPreservingMergeExec::new(ordering, Arc::new(sort));
-    Ok(execute_stream(Arc::new(merge), Arc::clone(context))?)
+    let fields: Vec<_> = schema.fields().iter().cloned().collect();
+    let types = fields.iter().map(|field| field.data_type().clone());
+    let types: Vec<_> = types.collect();
+    let (expression, kind) = sort_key(column, &fields[column], &requests)?;
+    let key = SortKey {
+        expression,
+        kind,
+        descending: false,
+        nulls_first: false,
+    };
+    let sorting = Sorting {
+        keys: vec![key],
+        skip: 0,
+        fetch: None,
+    };
+    let rows = Node::Rows(Arc::new(Incoming(Mutex::new(streams))));
+    let rows = Plan::new(rows, types.clone(), ROWS_FOR_TWO);
+    let plan = Plan::new(Node::Sort(Box::new(rows), sorting), types, ROWS_FOR_TWO);
+    Ok(Pipelines::new(plan, fields, requests))
+}
+
+/// Streams as rows of a plan, which are read once, by threads that wait for them.
+struct Incoming(Mutex<Vec<RowStream>>);
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Rows for Incoming {
+    fn name(&self) -> &'static str {
+        "incoming rows"
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn open(&self, _: &dyn Inside) -> freestone_exec::Result<Vec<Batches<'_>>> {
+        let streams = std::mem::take(&mut *self.0.lock()).into_iter();
+        let parts = streams.map(|mut stream| -> Batches<'_> {
+            let batches = std::iter::from_fn(move || {
+                let batch = futures::executor::block_on(stream.next())?;
+                let batch = batch.map_err(freestone_exec::Error::from);
+                Some(batch.and_then(|batch| {
+                    let columns = batch.columns().iter().map(Vector::from_arrow);
+                    Ok(Batch {
+                        columns: columns.collect::<freestone_exec::Result<_>>()?,
+                        rows: batch.num_rows(),
+                    })
+                }))
+            });
+            Box::new(batches)
+        });
+        Ok(parts.collect())
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_storage::row::cell;
 use freestone_storage::{
     Catalog, ColumnType, ForeignKey, KeyLookUp, ReadView, TableId, TableSchema, Value,

@@ -19,8 +19,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use freestone_frontend::evaluate::{Input, evaluate, expanded};
 use freestone_frontend::functions::Session;
 use freestone_frontend::plan::{

@@ -11,7 +11,7 @@
 //! Only what has a value is computed: for other expressions, and for all that would be an error,
 //! there is no answer, and the front's functions compute the expression and tell the error.
 
-use datafusion::arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::plan::{ColumnId, Expr, ExprKind};
 use freestone_frontend::types::Type;

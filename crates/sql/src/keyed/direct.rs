@@ -13,8 +13,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Schema, SchemaRef};
 use freestone_frontend::evaluate::{Input, evaluate, expanded};
 use freestone_frontend::functions::kernel::Column as Computed;
 use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Plan};

@@ -6,10 +6,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, Int16Array, Int32Array, Int64Array, StringViewArray,
-};
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, Int16Array, Int32Array, Int64Array, StringViewArray};
+use arrow::datatypes::DataType;
 use freestone_frontend::types::Type;
 use freestone_storage::Value;
 use freestone_storage::row::cell;

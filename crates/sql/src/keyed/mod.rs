@@ -31,11 +31,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Decimal128Array, RecordBatch, RecordBatchOptions,
-};
-use datafusion::arrow::compute::filter;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, RecordBatch, RecordBatchOptions};
+use arrow::compute::filter;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use freestone_frontend::functions::Session;
 use freestone_frontend::plan::{Column as Read, ColumnId, Expr, Plan, Relation};
 use freestone_frontend::reference;

@@ -20,7 +20,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use datafusion::arrow::array::{
+use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringViewArray, new_null_array,
 };
 use freestone_frontend::functions::{Session as Settings, read};

@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::DataType;
 use freestone_exec::vector::Kind as Vectors;
 use freestone_frontend::functions::aggregates::Aggregate as Aggregated;
 use freestone_frontend::functions::{self, aggregates::Kind};
@@ -21,6 +19,7 @@ use super::sorting::options;
 use super::{Lowering, Typed, canonical, floats};
 use crate::engine::Simple;
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Scalar};
 
 /// A simple aggregate over an expression.
 pub(super) struct Native {
@@ -74,7 +73,7 @@ impl Lowering {
             return Ok(None);
         }
         if function.name == "count" && arguments.is_empty() && !distinct {
-            let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
+            let one = Expr::Literal(Scalar::integer(1));
             return Ok(Some(Found::One(count(one, false))));
         }
         let [argument] = arguments else {

@@ -9,9 +9,7 @@
 //! sum(x) OVER (PARTITION BY a ORDER BY b, c)       1 partition key, 1 or 2 of the order
 //! ```
 
-use datafusion::arrow::datatypes::{DataType, TimeUnit};
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::{DataType, TimeUnit};
 use freestone_exec as exec;
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Kind;
@@ -28,6 +26,7 @@ use super::windows::key_as;
 use super::{Lowering, Typed, canonical, floats, place};
 use crate::engine::Simple;
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Scalar};
 
 /// Keys that the bulk engine tells apart.
 const KEYS: usize = 255;
@@ -208,9 +207,9 @@ impl Lowering {
                 let by = match rest.first() {
                     Some(by) if by.reads().is_empty() => {
                         let by = crate::values::with_kind(self.constant(by)?, &DataType::Int64)?;
-                        match ScalarValue::try_from_array(&by, 0)? {
-                            ScalarValue::Int64(Some(by)) => By::Rows(by),
-                            _ => return Ok(None),
+                        match Scalar::of(&by, 0).as_integer() {
+                            Some(by) => By::Rows(by),
+                            None => return Ok(None),
                         }
                     }
                     Some(by) => By::Each(self.expr(by)?.expr),
@@ -541,7 +540,7 @@ fn aggregate(
     };
     let argument = match (function, &argument) {
         // Rows are counted, whatever constant stands for them.
-        (exec::Function::Count, Expr::Literal(value, _)) if !value.is_null() => None,
+        (exec::Function::Count, Expr::Literal(value)) if !value.is_null() => None,
         _ => Some(inputs.place(argument)),
     };
     let function = WindowFunction::Aggregate {

@@ -18,25 +18,20 @@
 //! GROUP BY x   (x FLOAT)      GROUP BY canonical(x)
 //! ```
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array,
     PrimitiveArray, StringViewBuilder, cast::AsArray,
 };
-use datafusion::arrow::compute::{SortOptions, cast as cast_array};
-use datafusion::arrow::datatypes::{
+use arrow::compute::{SortOptions, cast as cast_array};
+use arrow::datatypes::{
     DataType, Decimal128Type, Float32Type, Float64Type, Int64Type, IntervalMonthDayNanoType,
     TimeUnit,
 };
-use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use freestone_exec::vector::Kind;
+use freestone_frontend::functions::kernel::Column;
 use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{Internal, Type};
 use freestone_frontend::values::{Interval, Numeric, json, range};
@@ -44,6 +39,7 @@ use freestone_frontend::values::{Interval, Numeric, json, range};
 use super::Typed;
 use super::expression::cast;
 use crate::error::{Error, Result};
+use crate::expression::{Call, Expr, Function, only};
 
 /// Bytes of a TIMETZ value.
 const TIMETZ: i32 = 12;
@@ -75,12 +71,11 @@ pub(super) fn key(typed: Typed, ty: &Type) -> Typed {
     let Some(kind) = kind(ty, &typed.kind) else {
         return typed;
     };
-    let function = ScalarUDF::from(Canonical {
+    let function = Canonical {
         ty: ty.clone(),
         kind: kind.clone(),
-        signature: Signature::any(1, Volatility::Immutable),
-    });
-    Typed::new(function.call(vec![typed.expr]), kind)
+    };
+    Typed::new(Call::of(function, vec![typed.expr]), kind)
 }
 
 /// What an expression is sorted by: its canonical form, bytes as text, which all operators sort.
@@ -88,7 +83,7 @@ pub(super) fn order(typed: Typed, ty: &Type) -> Expr {
     let key = key(typed, ty);
     match (&key.kind, ty) {
         (DataType::BinaryView, Type::Numeric(_) | Type::Range(_) | Type::Multirange(_)) => {
-            ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable))).call(vec![key.expr])
+            Call::of(Digits, vec![key.expr])
         }
         _ => key.expr,
     }
@@ -105,8 +100,8 @@ pub(super) fn sortable(typed: Typed, ty: &Type) -> Option<Typed> {
 pub(super) fn comparable(key: Typed) -> Option<Typed> {
     let to = match &key.kind {
         DataType::BinaryView | DataType::Binary | DataType::FixedSizeBinary(_) => {
-            let digits = ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable)));
-            return Some(Typed::new(digits.call(vec![key.expr]), DataType::Utf8View));
+            let digits = Call::of(Digits, vec![key.expr]);
+            return Some(Typed::new(digits, DataType::Utf8View));
         }
         DataType::Float32 => DataType::Float64,
         DataType::UInt32
@@ -122,11 +117,7 @@ pub(super) fn comparable(key: Typed) -> Option<Typed> {
 pub(super) fn restored(value: Typed, kind: &DataType) -> Typed {
     let expr = match kind {
         DataType::BinaryView | DataType::Binary | DataType::FixedSizeBinary(_) => {
-            let function = ScalarUDF::from(Bytes {
-                kind: kind.clone(),
-                signature: Signature::any(1, Volatility::Immutable),
-            });
-            function.call(vec![value.expr])
+            Call::of(Bytes(kind.clone()), vec![value.expr])
         }
         kind => cast(value.expr, kind),
     };
@@ -135,29 +126,15 @@ pub(super) fn restored(value: Typed, kind: &DataType) -> Typed {
 
 /// Bytes of hexadecimal digits.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Bytes {
-    kind: DataType,
-    signature: Signature,
-}
+struct Bytes(DataType);
 
-impl ScalarUDFImpl for Bytes {
-    fn name(&self) -> &'static str {
-        "bytes"
+impl Function for Bytes {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.0.clone()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.kind.clone())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("bytes are those of one value").into());
-        };
-        let values = value.to_array(args.number_rows)?;
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        let values = only(arguments)?;
         let wrong = || Error::internal("bytes are those of digits");
         let texts = values.as_string_view_opt().ok_or_else(wrong)?;
         let mut bytes = BinaryBuilder::with_capacity(texts.len(), 0);
@@ -171,34 +148,23 @@ impl ScalarUDFImpl for Bytes {
             bytes.append_option(text.map(|_| value.as_slice()));
         }
         let bytes: ArrayRef = Arc::new(bytes.finish());
-        Ok(ColumnarValue::Array(cast_array(&bytes, &self.kind)?))
+        Ok(cast_array(&bytes, &self.0)?)
     }
 }
 
 /// Bytes as hexadecimal digits, whose order is theirs.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Digits(Signature);
+struct Digits;
 
-impl ScalarUDFImpl for Digits {
-    fn name(&self) -> &'static str {
-        "digits"
+impl Function for Digits {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        DataType::Utf8View
     }
 
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("digits are those of one value").into());
-        };
-        let values = value.to_array(args.number_rows)?;
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        let values = only(arguments)?;
         let wrong = || Error::internal("digits are those of bytes");
-        let bytes = cast_array(&values, &DataType::BinaryView)?;
+        let bytes = cast_array(values, &DataType::BinaryView)?;
         let bytes = bytes.as_binary_view_opt().ok_or_else(wrong)?;
         let mut texts = StringViewBuilder::with_capacity(bytes.len());
         let mut text = String::new();
@@ -211,7 +177,7 @@ impl ScalarUDFImpl for Digits {
             }
             texts.append_option(value.map(|_| text.as_str()));
         }
-        Ok(ColumnarValue::Array(Arc::new(texts.finish())))
+        Ok(Arc::new(texts.finish()))
     }
 }
 
@@ -422,51 +388,27 @@ impl Encoder {
     }
 }
 
-/// The canonical form, as a function of DataFusion.
-#[derive(Debug, PartialEq, Eq)]
+/// The canonical form as a function.
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Canonical {
     ty: Type,
     kind: DataType,
-    signature: Signature,
 }
 
-impl Hash for Canonical {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.ty.hash(state);
-    }
-}
-
-impl ScalarUDFImpl for Canonical {
-    fn name(&self) -> &'static str {
-        "canonical"
+impl Function for Canonical {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.kind.clone()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.kind.clone())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("canonical takes one value").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(canonical(&self.ty, array)?),
-            ColumnarValue::Scalar(value) => {
-                let array = canonical(&self.ty, &value.to_array()?)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        canonical(&self.ty, only(arguments)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::arrow::array::{Float32Array, Float64Array};
+    use arrow::array::{Float32Array, Float64Array};
 
     #[test]
     fn zeros_and_nans_become_one() {

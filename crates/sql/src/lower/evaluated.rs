@@ -1,17 +1,11 @@
-//! Functions of DataFusion that the language front evaluates.
+//! Functions that the language front evaluates.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, new_null_array};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::interval_arithmetic::Interval;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::datatypes::DataType;
 use freestone_frontend::evaluate::{Input, evaluate};
 use freestone_frontend::functions::Volatility as Changes;
 use freestone_frontend::functions::kernel::{Column, repeated};
@@ -19,7 +13,8 @@ use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::{interrupt, stack};
 
 use super::Surroundings;
-use crate::error::Error;
+use crate::error::Result;
+use crate::expression::{Function, only};
 use crate::values::with_kind;
 
 /// How many times as much room evaluation takes for a level as a walk.
@@ -35,7 +30,6 @@ pub(super) struct Evaluated {
     /// Levels that its evaluation takes room for.
     levels: usize,
     around: Surroundings,
-    signature: Signature,
 }
 
 impl Evaluated {
@@ -45,22 +39,12 @@ impl Evaluated {
         name: String,
         around: Surroundings,
     ) -> Self {
-        let volatility = match changes(&expr) {
-            Changes::Immutable => Volatility::Immutable,
-            Changes::Stable => Volatility::Stable,
-            Changes::Volatile => Volatility::Volatile,
-        };
-        let signature = match columns.len() {
-            0 => Signature::nullary(volatility),
-            some => Signature::any(some, volatility),
-        };
         Self {
             levels: expr.levels() * STEPS,
             expr,
             columns,
             name,
             around,
-            signature,
         }
     }
 }
@@ -91,7 +75,7 @@ pub(super) fn values(
     columns: &[Column],
     rows: usize,
     around: &Surroundings,
-) -> Result<Column, Error> {
+) -> Result<Column> {
     let find = |id: ColumnId| {
         let at = ids.iter().position(|known| *known == id)?;
         columns.get(at).cloned()
@@ -144,46 +128,18 @@ impl Hash for Evaluated {
     }
 }
 
-impl ScalarUDFImpl for Evaluated {
-    fn name(&self) -> &str {
-        &self.name
+impl Function for Evaluated {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.expr.ty.arrow()
     }
 
-    fn display_name(&self, _: &[Expr]) -> DfResult<String> {
-        Ok(self.name.clone())
+    fn is_volatile(&self) -> bool {
+        changes(&self.expr) == Changes::Volatile
     }
 
-    fn schema_name(&self, _: &[Expr]) -> DfResult<String> {
-        Ok(self.name.clone())
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.expr.ty.arrow())
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        Ok(Arc::new(Field::new(&self.name, self.expr.ty.arrow(), true)))
-    }
-
-    /// DataFusion compares bounds only of one type, and forgets an order where it cannot.
-    fn evaluate_bounds(&self, _: &[&Interval]) -> DfResult<Interval> {
-        Interval::make_unbounded(&self.expr.ty.arrow())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let rows = args.number_rows;
-        let mut columns = Vec::with_capacity(args.args.len());
-        for argument in args.args {
-            columns.push(match argument {
-                ColumnarValue::Array(array) => Column::rows(array),
-                ColumnarValue::Scalar(value) => Column::constant(value.to_array()?),
-            });
-        }
-        // Where DataFusion asks what NULLs make, they have no type.
+    fn call(&self, arguments: &[Column], rows: usize) -> Result<ArrayRef> {
+        let mut columns = arguments.to_vec();
+        // NULLs may have no type.
         for (column, id) in columns.iter_mut().zip(&self.columns) {
             if *column.array.data_type() == DataType::Null
                 && let Some(kind) = self.kind_of(*id)
@@ -194,57 +150,23 @@ impl ScalarUDFImpl for Evaluated {
         let value = stack::with_room(self.levels, || {
             values(&self.expr, &self.columns, &columns, rows, &self.around)
         })?;
-        let array = with_kind(value.array, &self.expr.ty.arrow())?;
-        if value.constant && array.len() == 1 {
-            let value = ScalarValue::try_from_array(&array, 0)?;
-            return Ok(ColumnarValue::Scalar(value));
-        }
-        Ok(ColumnarValue::Array(repeated(array, rows)))
+        Ok(repeated(
+            with_kind(value.array, &self.expr.ty.arrow())?,
+            rows,
+        ))
     }
 }
 
-/// NUMERIC values in another form.
+/// NUMERIC values in another form, of an Arrow type.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Held {
-    kind: DataType,
-    signature: Signature,
-}
+pub(super) struct Held(pub(super) DataType);
 
-impl Held {
-    /// As values of an Arrow type.
-    pub(super) fn new(kind: &DataType) -> Self {
-        Self {
-            kind: kind.clone(),
-            signature: Signature::any(1, Volatility::Immutable),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Held {
-    fn name(&self) -> &'static str {
-        "numeric"
+impl Function for Held {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.0.clone()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.kind.clone())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("numeric takes one value").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => {
-                ColumnarValue::Array(with_kind(Arc::clone(array), &self.kind)?)
-            }
-            ColumnarValue::Scalar(value) => {
-                let array = with_kind(value.to_array()?, &self.kind)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        with_kind(Arc::clone(only(arguments)?), &self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Expressions: DataFusion's where they mean the same, a call of the front elsewhere.
+//! Expressions: operations of Arrow where they mean the same, a call of the front elsewhere.
 //!
 //! - Columns, literals, AND, OR, NOT, IS NULL and CASE stay native: they have one meaning.
 //! - Comparisons of two values of one Arrow type do, where Arrow's order is the type's. Floats
@@ -9,29 +9,25 @@
 //!   without backslashes, which the scan knows.
 //! - Expressions of many levels are one call of the front.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::arrow::array::Array;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::common::metadata::FieldMetadata;
-use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
-use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
-use freestone_frontend::functions::{Scalar, digits_of_field};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::DataType;
+use freestone_frontend::functions::{Scalar as Declared, digits_of_field};
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::{Internal, Type};
 
-use super::checked::{checked_negation, checked_operator};
+use super::checked::Checked;
 use super::evaluated::{Evaluated, Held};
 use super::{Lowering, Typed};
 use crate::error::{Error, Result};
+use crate::expression::{Call, Expr, Operator, Scalar};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Levels of an expression that DataFusion is given. It names each part of an expression by its
-/// text, in which all parts below stand, and again in the text of each part above.
+/// Levels of an expression that are programs of the engine: each level is called by the one above.
 const LEVELS: usize = 100;
 
 /// The function of fields of dates and times.
@@ -64,33 +60,32 @@ pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
         (DataType::Decimal128(..), DataType::Decimal128(..)) => Ok(cast(expr, wanted)),
         (DataType::Decimal128(..), DataType::BinaryView)
         | (DataType::BinaryView, DataType::Decimal128(..)) => {
-            let function = ScalarUDF::from(Held::new(wanted));
-            Ok(function.call(vec![expr]))
+            Ok(Call::of(Held(wanted.clone()), vec![expr]))
         }
         // Fields of lists and records differ in names, or in the form of a NUMERIC.
         (from, to) if from.is_nested() && to.is_nested() => {
-            Ok(ScalarUDF::from(Held::new(wanted)).call(vec![expr]))
+            Ok(Call::of(Held(wanted.clone()), vec![expr]))
         }
-        (DataType::Null, _) => Ok(Expr::Literal(ScalarValue::try_from(wanted)?, None)),
+        (DataType::Null, _) => Ok(Expr::Literal(Scalar::null(wanted))),
         _ => Err(Error::internal(format!(
             "a value of {kind} where {wanted} is expected"
         ))),
     }
 }
 
-/// A cast of DataFusion's; of a constant, its value, so that conditions on it reach the scan.
+/// A cast; of a constant, its value, so that conditions on it reach the scan.
 pub(super) fn cast(expr: Expr, to: &DataType) -> Expr {
-    if let Expr::Literal(value, None) = &expr
+    if let Expr::Literal(value) = &expr
         && let Ok(value) = value.cast_to(to)
     {
-        return literal(value);
+        return Expr::Literal(value);
     }
-    Expr::Cast(Cast::new(Box::new(expr), to.clone()))
+    Expr::Cast(Box::new(expr), to.clone())
 }
 
 /// Two expressions and an operator between them.
 pub(super) fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
-    Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+    Expr::Binary(Box::new(left), op, Box::new(right))
 }
 
 /// All of some terms under one operator, as a tree of little depth.
@@ -158,17 +153,10 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
     }
 }
 
-/// A constant. DataFusion takes two for equal that are the same moment with and without a zone, and
-/// then computes one of them; what is told of a constant is compared, too.
-fn literal(value: ScalarValue) -> Expr {
-    let told = match &value {
-        ScalarValue::TimestampMicrosecond(_, Some(zone)) => {
-            let zone = BTreeMap::from([("zone".to_owned(), zone.to_string())]);
-            Some(FieldMetadata::new(zone))
-        }
-        _ => None,
-    };
-    Expr::Literal(value, told)
+/// A constant.
+fn literal(value: Scalar) -> Typed {
+    let kind = value.data_type().clone();
+    Typed::new(Expr::Literal(value), kind)
 }
 
 impl Lowering {
@@ -194,22 +182,12 @@ impl Lowering {
             return Ok(None);
         }
         Ok(match &bound.kind {
-            ExprKind::Literal(value) => {
-                let value = ScalarValue::try_from_array(value, 0)?;
-                let kind = value.data_type();
-                Some(Typed::new(literal(value), kind))
-            }
+            ExprKind::Literal(value) => Some(literal(Scalar::of(value, 0))),
             ExprKind::Column(id) => Some(self.column(*id)?),
             ExprKind::Parameter(number) => {
                 let value = self.around.parameters.get(number.wrapping_sub(1));
-                match value.filter(|value| value.data_type() == &bound.ty.arrow()) {
-                    Some(value) => {
-                        let value = ScalarValue::try_from_array(value, 0)?;
-                        let kind = value.data_type();
-                        Some(Typed::new(literal(value), kind))
-                    }
-                    None => None,
-                }
+                let value = value.filter(|value| value.data_type() == &bound.ty.arrow());
+                value.map(|value| literal(Scalar::of(value, 0)))
             }
             ExprKind::And(terms) => self.connected(terms, Operator::And)?,
             ExprKind::Or(terms) => self.connected(terms, Operator::Or)?,
@@ -254,18 +232,16 @@ impl Lowering {
             values.push(self.expr(value)?);
         }
         let kind = common_kind(&values, ty);
-        let mut values = values
-            .into_iter()
-            .map(|value| as_kind(value, &kind).map(Box::new));
+        let mut values = values.into_iter().map(|value| as_kind(value, &kind));
         let mut pairs = Vec::with_capacity(branches.len());
         for (when, _) in branches {
             let Some(value) = values.next() else {
                 return Ok(None);
             };
-            pairs.push((Box::new(self.condition(when)?), value?));
+            pairs.push((self.condition(when)?, value?));
         }
-        let case = Case::new(None, pairs, values.next().transpose()?);
-        Ok(Some(Typed::new(Expr::Case(case), kind)))
+        let otherwise = values.next().transpose()?.map(Box::new);
+        Ok(Some(Typed::new(Expr::Case(pairs, otherwise), kind)))
     }
 
     fn in_list(&self, value: &Bound, list: &[Bound]) -> Result<Option<Typed>> {
@@ -280,17 +256,14 @@ impl Lowering {
         }
         let of = self.expr(value)?;
         let wanted = of.kind.clone();
-        let items = list
-            .iter()
-            .map(|item| as_kind(self.expr(item)?, &wanted))
-            .collect::<Result<Vec<_>>>()?;
-        let list = InList::new(Box::new(of.expr), items, false);
-        Ok(Some(Typed::new(Expr::InList(list), DataType::Boolean)))
+        let items = list.iter().map(|item| as_kind(self.expr(item)?, &wanted));
+        let items = items.collect::<Result<Vec<_>>>()?;
+        Ok(one_of(of.expr, items))
     }
 
     fn call(
         &self,
-        function: &Arc<Scalar>,
+        function: &Arc<Declared>,
         arguments: &[Bound],
         ty: &Type,
     ) -> Result<Option<Typed>> {
@@ -355,12 +328,9 @@ impl Lowering {
                 }
             }
         };
-        // A column stands before its constant: DataFusion takes `a = 3` and `3 = a` for two values
-        // of one column, once it has computed the 3.
+        // A column stands before its constant, so that `a = 3` and `3 = a` are one expression.
         let sides = sides.map(|(left, right)| match (&right, op.swap()) {
-            (Expr::Column(_), Some(swapped)) if !left.any_column_refs() => {
-                binary(right, swapped, left)
-            }
+            (Expr::Column(_), Some(swapped)) if left.is_constant() => binary(right, swapped, left),
             _ => binary(left, op, right),
         });
         Ok(sides.map(|compared| Typed::new(compared, DataType::Boolean)))
@@ -373,7 +343,7 @@ impl Lowering {
             let Some(day) = date.literal() else {
                 return Ok(None);
             };
-            let ScalarValue::Date32(Some(day)) = ScalarValue::try_from_array(day, 0)? else {
+            let Some(day) = Scalar::of(day, 0).as_date() else {
                 return Ok(None);
             };
             // The infinities are no days.
@@ -381,13 +351,11 @@ impl Lowering {
                 return Ok(None);
             }
             let micros = i64::from(day) * DAY;
-            let midnight = literal(ScalarValue::TimestampMicrosecond(Some(micros), None));
+            let midnight = Expr::Literal(Scalar::timestamp(micros));
             let compared = binary(midnight, op, self.expr(stamp)?.expr);
             return Ok(Some(Typed::new(compared, DataType::Boolean)));
         };
-        let ScalarValue::TimestampMicrosecond(Some(micros), _) =
-            ScalarValue::try_from_array(value, 0)?
-        else {
+        let Some((micros, _)) = Scalar::of(value, 0).as_timestamp() else {
             return Ok(None);
         };
         // The infinities are no days.
@@ -405,7 +373,7 @@ impl Lowering {
             Operator::Eq | Operator::NotEq if whole => op,
             _ => return Ok(None),
         };
-        let day = Expr::Literal(ScalarValue::Date32(Some(day)), None);
+        let day = Expr::Literal(Scalar::date(day));
         let compared = binary(self.expr(date)?.expr, op, day);
         Ok(Some(Typed::new(compared, DataType::Boolean)))
     }
@@ -424,7 +392,7 @@ impl Lowering {
             return Ok(None);
         }
         let kind = ty.arrow();
-        let Some(function) = checked_operator(op, &kind) else {
+        let Some(function) = Checked::of(op, &kind) else {
             return Ok(None);
         };
         let side = |side: &Bound| {
@@ -434,8 +402,8 @@ impl Lowering {
                 false => cast(typed.expr, &kind),
             })
         };
-        let call = ScalarFunction::new_udf(function, vec![side(left)?, side(right)?]);
-        Ok(Some(Typed::new(Expr::ScalarFunction(call), kind)))
+        let call = Call::of(function, vec![side(left)?, side(right)?]);
+        Ok(Some(Typed::new(call, kind)))
     }
 
     fn negation(&self, inner: &Bound, ty: &Type) -> Result<Option<Typed>> {
@@ -445,10 +413,8 @@ impl Lowering {
         let Some(Typed { expr, kind }) = self.native(inner)? else {
             return Ok(None);
         };
-        let negated = match (&kind, checked_negation(&kind)) {
-            (_, Some(function)) => {
-                Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![expr]))
-            }
+        let negated = match (&kind, Checked::negation(&kind)) {
+            (_, Some(function)) => Call::of(function, vec![expr]),
             (DataType::Decimal128(..), None) => Expr::Negative(Box::new(expr)),
             _ => return Ok(None),
         };
@@ -484,17 +450,21 @@ impl Lowering {
     }
 
     fn like(&self, text: &Bound, pattern: &Bound, negated: bool) -> Result<Option<Typed>> {
-        let plain = pattern.literal_text().is_some_and(|p| !p.contains('\\'));
-        if !plain || !text.ty.is_string() || matches!(text.ty, Type::Char(_)) {
+        let pattern = pattern.literal_text().filter(|p| !p.contains('\\'));
+        let is_text = text.ty.is_string() && !matches!(text.ty, Type::Char(_));
+        let Some(pattern) = pattern.filter(|_| is_text) else {
             return Ok(None);
-        }
-        let (text, pattern) = (self.expr(text)?.expr, self.expr(pattern)?.expr);
-        let like = Like::new(negated, Box::new(text), Box::new(pattern), None, false);
-        Ok(Some(Typed::new(Expr::Like(like), DataType::Boolean)))
+        };
+        let like = Expr::Like {
+            text: Box::new(self.expr(text)?.expr),
+            pattern: pattern.to_owned(),
+            negated,
+        };
+        Ok(Some(Typed::new(like, DataType::Boolean)))
     }
 
     /// A field of dates and times as a decimal of one scale, if all of its values are such.
-    fn field(&self, of: &Arc<Scalar>, name: &Bound, value: &Bound) -> Result<Option<Typed>> {
+    fn field(&self, of: &Arc<Declared>, name: &Bound, value: &Bound) -> Result<Option<Typed>> {
         let digits = name.literal_text();
         let digits = digits.and_then(|name| digits_of_field(name, &value.ty));
         let Some(digits) = digits else {
@@ -506,16 +476,13 @@ impl Lowering {
     }
 
     fn starts_with(&self, text: &Bound, prefix: &Bound) -> Result<Option<Typed>> {
-        if prefix.literal_text().is_none() || text.ty.arrow() != DataType::Utf8View {
+        let is_text = text.ty.arrow() == DataType::Utf8View;
+        let Some(prefix) = prefix.literal_text().filter(|_| is_text) else {
             return Ok(None);
-        }
-        let arguments = vec![self.expr(text)?.expr, self.expr(prefix)?.expr];
-        let function = datafusion::functions::string::starts_with();
-        let call = ScalarFunction::new_udf(function, arguments);
-        Ok(Some(Typed::new(
-            Expr::ScalarFunction(call),
-            DataType::Boolean,
-        )))
+        };
+        let text = Box::new(self.expr(text)?.expr);
+        let starts = Expr::Prefix(text, prefix.to_owned());
+        Ok(Some(Typed::new(starts, DataType::Boolean)))
     }
 
     /// The expression as a call of the front.
@@ -535,18 +502,14 @@ impl Lowering {
         }
         let name = super::shown::sql(bound, &|id| self.shown_column(id));
         let function = Evaluated::new(bound.clone(), read, name, self.around.clone());
-        let call = ScalarUDF::from(function).call(arguments);
-        Ok(Typed::new(call, bound.ty.arrow()))
+        Ok(Typed::new(Call::of(function, arguments), bound.ty.arrow()))
     }
 
     /// How a column is called where plans are explained.
     pub(super) fn shown_column(&self, id: freestone_frontend::plan::ColumnId) -> String {
         let known = self.columns.borrow();
         match known.get(&id).map(|typed| &typed.expr) {
-            Some(Expr::Column(column)) => {
-                let name = column.name.split(':').next().unwrap_or_default();
-                name.to_owned()
-            }
+            Some(Expr::Column(name)) => name.split(':').next().unwrap_or_default().to_owned(),
             _ => format!("#{}", id.0),
         }
     }
@@ -589,17 +552,26 @@ fn common_kind(values: &[Typed], ty: &Type) -> DataType {
     ty.arrow()
 }
 
+/// Whether a value is one of some constants.
+pub(super) fn one_of(value: Expr, list: Vec<Expr>) -> Option<Typed> {
+    let list = list.into_iter().map(|item| match item {
+        Expr::Literal(value) => Some(value),
+        _ => None,
+    });
+    let list = Expr::InList(Box::new(value), list.collect::<Option<_>>()?);
+    Some(Typed::new(list, DataType::Boolean))
+}
+
 /// Whether a float has one form and equals no other.
-fn has_one_form(value: &datafusion::arrow::array::ArrayRef) -> bool {
-    match ScalarValue::try_from_array(value, 0) {
-        Ok(ScalarValue::Float64(Some(value))) => value != 0.0 && !value.is_nan(),
-        Ok(ScalarValue::Float32(Some(value))) => value != 0.0 && !value.is_nan(),
-        Ok(value) => value.is_null(),
-        Err(_) => false,
+fn has_one_form(value: &ArrayRef) -> bool {
+    let value = Scalar::of(value, 0);
+    match value.as_float() {
+        Some(value) => value != 0.0 && !value.is_nan(),
+        None => value.is_null(),
     }
 }
 
-/// The operator of DataFusion's that a name of arithmetic means.
+/// The operator that a name of arithmetic means.
 fn arithmetic(name: &str) -> Option<Operator> {
     Some(match name {
         "+" => Operator::Plus,

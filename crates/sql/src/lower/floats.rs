@@ -7,16 +7,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, cast::AsArray};
-use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use arrow::array::{ArrayRef, cast::AsArray};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type};
+use freestone_frontend::functions::kernel::Column;
 
 use super::Typed;
 use crate::error::{Error, Result};
+use crate::expression::{Call, Function, only};
 
 /// The integer that stands for a float.
 pub(super) fn ordinal(float: Typed) -> Typed {
@@ -24,7 +21,7 @@ pub(super) fn ordinal(float: Typed) -> Typed {
         DataType::Float32 => DataType::Int32,
         _ => DataType::Int64,
     };
-    Typed::new(call("ordinal", &kind, float.expr), kind)
+    Typed::new(Call::of(Ordinal(kind.clone()), vec![float.expr]), kind)
 }
 
 /// The float that an integer stands for.
@@ -33,51 +30,20 @@ pub(super) fn float(ordinal: Typed) -> Typed {
         DataType::Int32 => DataType::Float32,
         _ => DataType::Float64,
     };
-    Typed::new(call("float", &kind, ordinal.expr), kind)
+    Typed::new(Call::of(Ordinal(kind.clone()), vec![ordinal.expr]), kind)
 }
 
-fn call(name: &'static str, kind: &DataType, argument: Expr) -> Expr {
-    let function = Ordinal {
-        name,
-        kind: kind.clone(),
-        signature: Signature::any(1, Volatility::Immutable),
-    };
-    ScalarUDF::from(function).call(vec![argument])
-}
-
-/// Either of the two.
+/// A float as its place, or the other way round: the type of the result says which.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Ordinal {
-    name: &'static str,
-    /// The type of the result.
-    kind: DataType,
-    signature: Signature,
-}
+struct Ordinal(DataType);
 
-impl ScalarUDFImpl for Ordinal {
-    fn name(&self) -> &str {
-        self.name
+impl Function for Ordinal {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.0.clone()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.kind.clone())
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("one float has one place").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(turned(array)?),
-            ColumnarValue::Scalar(value) => {
-                let array = turned(&value.to_array()?)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        turned(only(arguments)?)
     }
 }
 
@@ -125,7 +91,7 @@ fn turned(array: &ArrayRef) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::arrow::array::Float64Array;
+    use arrow::array::Float64Array;
 
     #[test]
     fn integers_have_the_order_of_floats_and_give_them_back() {

@@ -5,13 +5,12 @@
 
 use std::collections::HashSet;
 
-use datafusion::logical_expr::expr::BinaryExpr;
-use datafusion::logical_expr::{Expr, Operator};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
 
 use super::expression::{comparison, exact};
 use super::{Lowering, canonical};
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Operator};
 
 /// The sides of a comparison, the left side's first.
 pub(super) struct Comparison<'a> {
@@ -39,12 +38,7 @@ impl Lowering {
     /// The two sides of an equality as a key.
     pub(super) fn key(&self, found: &Comparison<'_>) -> Result<Option<(Expr, Expr)>> {
         let ([left, right], term) = (found.sides, found.term);
-        if let Expr::BinaryExpr(BinaryExpr {
-            left: a,
-            op: Operator::Eq,
-            right: b,
-        }) = self.expr(term)?.expr
-        {
+        if let Expr::Binary(a, Operator::Eq, b) = self.expr(term)?.expr {
             let swapped = matches!(&term.kind, ExprKind::Call { arguments, .. }
                 if arguments.first().is_some_and(|first| std::ptr::eq(first, right)));
             return Ok(Some(match swapped {

@@ -54,24 +54,24 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::Column as Place;
-use datafusion::logical_expr::Expr;
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, FieldRef};
+use freestone_exec::expression::Expression;
 use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::{Scalar, Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
-use crate::engine::Pipelines;
+use crate::engine::{Found, Pipelines, Scope};
 use crate::error::{Error, Result};
+use crate::expression::Expr;
 use crate::interrupt::Requests;
 use crate::source::Source;
 
 pub(crate) use indexed::{FIRST, Term};
 pub(crate) use output::{
-    is_shown_otherwise, output, schema, shown_batch, shown_field, shown_values, stored,
+    is_shown_otherwise, output, schema, shown_as, shown_batch, shown_field, shown_values, stored,
     stored_batch, stored_records, type_of, with_schema,
 };
 
@@ -327,9 +327,29 @@ fn own_name(column: &Column) -> String {
     format!("{}:{}", column.name, column.id.0)
 }
 
-/// A column without a table.
+/// A column as operators sort by it, and its type.
+///
+/// # Errors
+/// `XX000` for a type that has no order.
+pub(crate) fn sort_key(
+    at: usize,
+    field: &FieldRef,
+    requests: &Arc<Requests>,
+) -> Result<(Expression, DataType)> {
+    let kind = field.data_type().clone();
+    let typed = canonical::comparable(Typed::new(place(field.name()), kind));
+    let typed = typed.ok_or_else(|| Error::internal(format!("no order of {field}")))?;
+    let columns = Found::from([(field.name().clone(), (at, Arc::clone(field)))]);
+    let scope = Scope {
+        columns: &columns,
+        requests,
+    };
+    Ok((scope.expr(&typed.expr)?, typed.kind))
+}
+
+/// The column of a name.
 fn place(name: &str) -> Expr {
-    Expr::Column(Place::new_unqualified(name))
+    Expr::Column(name.to_owned())
 }
 
 /// Counts the nodes that read each column of a plan, and finds the greatest number of any.

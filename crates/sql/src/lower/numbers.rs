@@ -8,18 +8,16 @@
 //! Arrow's products have at most 38 digits. Expressions that could have more are kept native,
 //! as long as the digits behind the point fit: values of so many digits are refused with 22003.
 
-use datafusion::arrow::array::{Array, cast::AsArray};
-use datafusion::arrow::datatypes::{DataType, Decimal128Type};
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::expr::{Case, InList};
-use datafusion::logical_expr::{Expr, Operator};
+use arrow::array::{Array, cast::AsArray};
+use arrow::datatypes::{DataType, Decimal128Type};
 use freestone_frontend::plan::{Expr as Bound, ExprKind};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
 use freestone_frontend::values::Numeric;
 
-use super::expression::{binary, cast, is_integer};
+use super::expression::{binary, cast, is_integer, one_of};
 use super::{Lowering, Typed};
 use crate::error::Result;
+use crate::expression::{Expr, Operator, Scalar};
 
 /// Most digits behind the point of products that are kept native.
 const SCALE_MOST: u8 = 18;
@@ -107,8 +105,8 @@ fn literal_of(value: i128, scale: u8) -> Option<Typed> {
     let DataType::Decimal128(precision, scale) = kind else {
         return None;
     };
-    let scalar = ScalarValue::Decimal128(Some(value), precision, scale);
-    Some(Typed::new(Expr::Literal(scalar, None), kind))
+    let value = Scalar::decimal(value, precision, scale).ok()?;
+    Some(Typed::new(Expr::Literal(value), kind))
 }
 
 impl Lowering {
@@ -165,22 +163,18 @@ impl Lowering {
             return Ok(None);
         };
         let mut values = values.into_iter().map(|value| match value {
-            Some(typed) => Ok(Box::new(to_kind(typed, &kind))),
-            None => Ok(Box::new(Expr::Literal(ScalarValue::try_from(&kind)?, None))),
+            Some(typed) => to_kind(typed, &kind),
+            None => Expr::Literal(Scalar::null(&kind)),
         });
         let mut pairs = Vec::with_capacity(branches.len());
         for (when, _) in branches {
             let Some(value) = values.next() else {
                 return Ok(None);
             };
-            pairs.push((Box::new(self.condition(when)?), value?));
+            pairs.push((self.condition(when)?, value));
         }
-        let last = values.next().transpose();
-        let last: Option<Box<Expr>> = last.map_err(|error: crate::Error| error)?;
-        Ok(Some(Typed::new(
-            Expr::Case(Case::new(None, pairs, last)),
-            kind,
-        )))
+        let last = values.next().map(Box::new);
+        Ok(Some(Typed::new(Expr::Case(pairs, last), kind)))
     }
 
     /// Two numbers as decimals of the same digits.
@@ -227,8 +221,7 @@ impl Lowering {
         };
         let items = items.into_iter().map(|item| to_kind(item, &kind));
         let value = to_kind(value, &kind);
-        let list = InList::new(Box::new(value), items.collect(), false);
-        Ok(Some(Typed::new(Expr::InList(list), DataType::Boolean)))
+        Ok(one_of(value, items.collect()))
     }
 
     /// `+ - *` of decimals of one scale each.
@@ -332,8 +325,8 @@ fn rescaled(value: i128, scale: u8, size: Size) -> Option<Typed> {
         return None;
     };
     (digits_of(value) <= precision).then_some(())?;
-    let scalar = ScalarValue::Decimal128(Some(value), precision, scale);
-    Some(Typed::new(Expr::Literal(scalar, None), kind))
+    let value = Scalar::decimal(value, precision, scale).ok()?;
+    Some(Typed::new(Expr::Literal(value), kind))
 }
 
 /// A decimal with at least as many digits.
@@ -341,11 +334,10 @@ fn to_kind(typed: Typed, kind: &DataType) -> Expr {
     if typed.kind == *kind {
         return typed.expr;
     }
-    if let (Expr::Literal(ScalarValue::Decimal128(Some(value), _, scale), _), Some(size)) =
-        (&typed.expr, Size::of(kind))
-        && let Some(literal) = u8::try_from(*scale)
-            .ok()
-            .and_then(|scale| rescaled(*value, scale, size))
+    if let (Expr::Literal(value), Some(size)) = (&typed.expr, Size::of(kind))
+        && let Some((value, scale)) = value.as_number()
+        && let Ok(scale) = u8::try_from(scale)
+        && let Some(literal) = rescaled(value, scale, size)
     {
         return literal.expr;
     }

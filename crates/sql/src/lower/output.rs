@@ -9,21 +9,15 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use crate::outcome::RowStream;
+use arrow::array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
     cast::AsArray, new_null_array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
-};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use freestone_frontend::functions::Session;
 use freestone_frontend::functions::arrays::casts::output as written;
+use freestone_frontend::functions::kernel::Column;
 use freestone_frontend::functions::objects::{has_names, with_names};
 use freestone_frontend::types::arrays::{self, Arrays};
 use freestone_frontend::types::{Internal, Type};
@@ -32,6 +26,7 @@ use futures::StreamExt;
 
 use super::{Lowered, place};
 use crate::error::{Error, Result};
+use crate::expression::{Call, Expr, Function, only};
 use crate::types::{NUMBER_KEY, TYPE_KEY};
 use crate::values::DIMENSIONS_KEY;
 use crate::values::convert::{as_shown, as_text};
@@ -64,14 +59,18 @@ pub(crate) fn output(lowered: Lowered, session: &Session) -> Result<Lowered> {
 /// A value as storage takes it: one whose Arrow form only the front reads as text.
 pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
     match is_text_outside(ty) {
-        true => ScalarUDF::from(Stored::new(ty)).call(vec![value]),
+        true => Call::of(Stored(ty.clone()), vec![value]),
         false => value,
     }
 }
 
 /// A value as clients of a session are shown it; its field says its type.
 pub(super) fn displayed(value: Expr, ty: &Type, session: &Session) -> Expr {
-    ScalarUDF::from(Shown::new(ty, session)).call(vec![value])
+    let shown = Shown {
+        ty: ty.clone(),
+        session: session.clone(),
+    };
+    Call::of(shown, vec![value])
 }
 
 /// The plan with its columns as storage takes them.
@@ -185,10 +184,7 @@ pub(crate) fn stored_batch(
 }
 
 /// A result's stream under its schema: operators may have lost names and metadata.
-pub(crate) fn with_schema(
-    stream: SendableRecordBatchStream,
-    schema: SchemaRef,
-) -> SendableRecordBatchStream {
+pub(crate) fn with_schema(stream: RowStream, schema: SchemaRef) -> RowStream {
     let to = Arc::clone(&schema);
     let stream = stream.map(move |batch| {
         let batch = batch?;
@@ -199,7 +195,7 @@ pub(crate) fn with_schema(
             &options,
         )?)
     });
-    Box::pin(RecordBatchStreamAdapter::new(schema, stream))
+    stream.boxed()
 }
 
 /// The metadata that says a type.
@@ -227,6 +223,11 @@ fn said(ty: &Type) -> HashMap<String, String> {
         all.insert(NUMBER_KEY.to_owned(), number.to_string());
     }
     all
+}
+
+/// The field of values of a type that clients are shown, in their Arrow type.
+pub(crate) fn shown_as(kind: DataType, ty: &Type) -> Field {
+    Field::new("shown", kind, true).with_metadata(said(ty))
 }
 
 /// The metadata that says a type, and how many dimensions arrays of a field have.
@@ -287,10 +288,8 @@ fn kind(ty: &Type) -> DataType {
 #[derive(Debug)]
 struct Shown {
     ty: Type,
-    name: String,
     /// The settings that texts of ranges depend on.
     session: Session,
-    signature: Signature,
 }
 
 impl PartialEq for Shown {
@@ -310,48 +309,13 @@ impl Hash for Shown {
     }
 }
 
-impl Shown {
-    fn new(ty: &Type, session: &Session) -> Self {
-        Self {
-            ty: ty.clone(),
-            name: "shown".to_owned(),
-            session: session.clone(),
-            signature: Signature::any(1, Volatility::Immutable),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Shown {
-    fn name(&self) -> &str {
-        &self.name
+impl Function for Shown {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        kind(&self.ty)
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(kind(&self.ty))
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        let field = Field::new(&self.name, kind(&self.ty), true);
-        Ok(Arc::new(field.with_metadata(said(&self.ty))))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("one value is shown").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => {
-                ColumnarValue::Array(shown_values(&self.ty, array, &self.session)?)
-            }
-            ColumnarValue::Scalar(value) => {
-                let array = shown_values(&self.ty, &value.to_array()?, &self.session)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        shown_values(&self.ty, only(arguments)?, &self.session)
     }
 }
 
@@ -425,55 +389,15 @@ pub(crate) fn shown_values(ty: &Type, array: &ArrayRef, session: &Session) -> Re
 }
 
 /// The form of values that storage takes: their text.
-#[derive(Debug, PartialEq, Eq)]
-struct Stored {
-    ty: Type,
-    signature: Signature,
-}
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Stored(Type);
 
-impl Hash for Stored {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.ty.hash(state);
-    }
-}
-
-impl Stored {
-    fn new(ty: &Type) -> Self {
-        Self {
-            ty: ty.clone(),
-            signature: Signature::any(1, Volatility::Immutable),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Stored {
-    fn name(&self) -> &str {
-        "stored"
+impl Function for Stored {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        DataType::Utf8View
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        let field = Field::new(self.name(), DataType::Utf8View, true);
-        Ok(Arc::new(field.with_metadata(said(&self.ty))))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("one value is stored").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(as_text(array, &self.ty)?),
-            ColumnarValue::Scalar(value) => {
-                let array = as_text(&value.to_array()?, &self.ty)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        as_text(only(arguments)?, &self.0)
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions as SQL, for people who read plans.
 
-use datafusion::arrow::array::{ArrayRef, AsArray};
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow::array::{ArrayRef, AsArray};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Quantifier, SubqueryKind};
 use freestone_frontend::types::Type;
 use freestone_frontend::values::Numeric;
@@ -209,6 +209,6 @@ fn literal(value: &ArrayRef, ty: &Type, out: &mut String) {
 }
 
 fn binary(value: &ArrayRef) -> Option<&[u8]> {
-    use datafusion::arrow::array::cast::AsArray;
+    use arrow::array::cast::AsArray;
     Some(value.as_binary_view_opt()?.value(0))
 }

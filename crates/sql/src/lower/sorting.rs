@@ -1,12 +1,12 @@
 //! Orders, and the numbers of limits.
 
-use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::compute::SortOptions;
-use datafusion::common::ScalarValue;
+use arrow::array::ArrayRef;
+use arrow::compute::SortOptions;
 use freestone_frontend::plan::{Expr as Bound, Plan, SortKey};
 
 use super::Lowering;
 use crate::error::{Error, Result};
+use crate::expression::Scalar;
 
 impl Lowering {
     /// The value of an expression that reads no column.
@@ -17,15 +17,14 @@ impl Lowering {
     /// A number of rows; `None` for NULL.
     pub(super) fn rows(&self, expr: &Bound, sqlstate: &str, word: &str) -> Result<Option<i64>> {
         let value = self.constant(expr)?;
-        let kind = datafusion::arrow::datatypes::DataType::Int64;
+        let kind = arrow::datatypes::DataType::Int64;
         let value = crate::values::with_kind(value, &kind)?;
-        match ScalarValue::try_from_array(&value, 0)? {
-            ScalarValue::Int64(Some(rows)) if rows < 0 => {
+        match Scalar::of(&value, 0).as_integer() {
+            Some(rows) if rows < 0 => {
                 let message = format!("{word} must not be negative");
                 Err(Error::new(sqlstate, message))
             }
-            ScalarValue::Int64(rows) => Ok(rows),
-            _ => Ok(None),
+            rows => Ok(rows),
         }
     }
 }

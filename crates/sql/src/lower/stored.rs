@@ -1,47 +1,26 @@
 //! Columns that are held in another form than the front has them.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
-};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use freestone_frontend::functions::kernel::Column;
 use freestone_frontend::types::Type;
 
 use super::Typed;
 use super::expression::cast;
-use crate::error::Error;
+use crate::error::Result;
+use crate::expression::{Call, Expr, Function, only};
 use crate::values::DIMENSIONS_KEY;
 use crate::values::convert::{is_held_as_text, loaded};
 
 /// Values of a column as the front has them.
-#[derive(Debug, PartialEq, Eq)]
-struct Loaded {
-    ty: Type,
-    /// How many dimensions its arrays have, as its column says.
-    dimensions: u8,
-    signature: Signature,
-}
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Loaded(Type);
 
-impl Hash for Loaded {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.ty.hash(state);
-    }
-}
-
-/// The values of a column as the front has them. Arrays of several dimensions are marked, for
-/// those who make lists of them.
-pub(super) fn load(column: Expr, ty: &Type, dimensions: u8) -> Expr {
-    let function = Loaded {
-        ty: ty.clone(),
-        dimensions,
-        signature: Signature::any(1, Volatility::Immutable),
-    };
-    ScalarUDF::from(function).call(vec![column])
+/// The values of a column as the front has them.
+pub(super) fn load(column: Expr, ty: &Type) -> Expr {
+    Call::of(Loaded(ty.clone()), vec![column])
 }
 
 /// A column that stands somewhere in an Arrow type, as one of a type of the front.
@@ -53,7 +32,7 @@ pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
     // Tables of the catalog have lists where the front has arrays.
     let is_list = matches!((held, ty), (DataType::List(_), Type::Array(_)));
     let value = match is_list || *held == DataType::Utf8View && is_held_as_text(ty) {
-        true => load(place, ty, 1),
+        true => load(place, ty),
         false => cast(place, &wanted),
     };
     Typed::new(value, wanted)
@@ -66,33 +45,12 @@ pub(super) fn marked(name: &str, kind: DataType, dimensions: u8) -> FieldRef {
     Arc::new(field.with_metadata(marked.into_iter().collect()))
 }
 
-impl ScalarUDFImpl for Loaded {
-    fn name(&self) -> &'static str {
-        "loaded"
+impl Function for Loaded {
+    fn kind(&self, _: &[DataType]) -> DataType {
+        self.0.arrow()
     }
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(self.ty.arrow())
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        Ok(marked("loaded", self.ty.arrow(), self.dimensions))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let [value] = args.args.as_slice() else {
-            return Err(Error::internal("one value is loaded").into());
-        };
-        Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(loaded(array, &self.ty)?),
-            ColumnarValue::Scalar(value) => {
-                let array = loaded(&value.to_array()?, &self.ty)?;
-                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-            }
-        })
+    fn call(&self, arguments: &[Column], _: usize) -> Result<ArrayRef> {
+        loaded(only(arguments)?, &self.0)
     }
 }

@@ -7,23 +7,22 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, cast::AsArray, new_null_array};
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::execution::session_state::SessionState;
-use datafusion::physical_plan::collect;
-use datafusion::sql::sqlparser::ast::Statement;
+use crate::state::SessionState;
+use arrow::array::{Array, ArrayRef, RecordBatch, cast::AsArray, new_null_array};
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Column, Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
+use sqlparser::ast::Statement;
 
 use super::{Handle, Surroundings, lowered, rewritten};
+use crate::engine::RunContext;
 use crate::error::{Error, Result};
 use crate::memory::Broker;
 use crate::source::Source;
-use crate::template::template;
 
 /// Tables in memory, and what runs over them.
 struct World {
@@ -77,7 +76,7 @@ impl World {
         Self {
             tables: RefCell::default(),
             session: Arc::new(Session::default()),
-            state: template(Some(memory)),
+            state: SessionState::new(memory),
         }
     }
 
@@ -175,7 +174,7 @@ impl World {
             true => lowered(&rewritten(plan, &around), &around)?,
             false => lowered(plan, &around)?,
         };
-        let batches = collect(lowered.plan.exec(), self.state.task_ctx()).await?;
+        let batches = lowered.plan.collect(&RunContext::of(&self.state)).await?;
         let mut rows = Vec::new();
         for batch in batches {
             let columns = batch.columns().iter().cloned();

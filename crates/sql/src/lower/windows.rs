@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use datafusion::arrow::array::Array;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::Expr;
+use arrow::array::Array;
+use arrow::datatypes::DataType;
 use freestone_frontend::functions::aggregates::Direction;
 use freestone_frontend::functions::cast_between;
 use freestone_frontend::functions::windows::frame::{self, Mode};
@@ -16,6 +15,7 @@ use super::Lowering;
 use super::expression::exact;
 use super::outside::windows::{Distances, Spec};
 use crate::error::{Error, Result};
+use crate::expression::Expr;
 use freestone_frontend::types::Type;
 
 impl Lowering {
@@ -112,10 +112,10 @@ impl Lowering {
                     false => Ok(None),
                 };
             }
-            let kind = datafusion::arrow::datatypes::DataType::Int64;
+            let kind = arrow::datatypes::DataType::Int64;
             let value = crate::values::with_kind(value, &kind)?;
-            use datafusion::arrow::array::cast::AsArray;
-            use datafusion::arrow::datatypes::Int64Type;
+            use arrow::array::cast::AsArray;
+            use arrow::datatypes::Int64Type;
             let value = value.as_primitive::<Int64Type>();
             Ok(value.is_valid(0).then(|| value.value(0)))
         };

@@ -7,9 +7,9 @@ mod kept;
 mod made;
 mod reserved;
 
-use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use freestone_storage::{Catalog, Table};
 

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use datafusion::sql::sqlparser::keywords::{
+use freestone_frontend::functions::is_unreserved;
+use sqlparser::keywords::{
     RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER, RESERVED_FOR_TABLE_ALIAS,
     RESERVED_FOR_TABLE_FACTOR,
 };
-use freestone_frontend::functions::is_unreserved;
 
 /// What PostgreSQL reserves, and what the parser reads as something else than a name.
 const RESERVED: [&str; 103] = [
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::names::quoted;
     use crate::statement::parse_one;
-    use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
+    use sqlparser::keywords::ALL_KEYWORDS;
 
     #[test]
     fn the_list_is_sorted() {

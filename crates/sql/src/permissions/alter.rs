@@ -1,11 +1,11 @@
 //! What statements need that make, change and remove tables, views, schemas and the rest:
 //! CREATE on the schema for what is made, to own what is changed.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::{Catalog, Object, Privileges};
+use sqlparser::ast::{
     AlterTable, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, CreateView,
     ForeignKeyConstraint, ObjectName, ObjectType, Statement as Ast, TableConstraint,
 };
-use freestone_storage::{Catalog, Object, Privileges};
 
 use super::asked::{Asked, listed_idents};
 use super::commented;

@@ -13,13 +13,13 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
-    SetExpr, TableFactor, Visit, Visitor,
-};
 use freestone_frontend::syntax::marks::{NOTHING, is_mark};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations, walk};
 use freestone_storage::Privileges;
+use sqlparser::ast::{
+    Assignment, AssignmentTarget, Expr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
+    SetExpr, TableFactor, Visit, Visitor,
+};
 
 use crate::names::fold;
 use crate::relations::{PLACE, TABLE};

@@ -1,7 +1,7 @@
 //! The table that a comment is about.
 
-use datafusion::sql::sqlparser::ast::{CommentObject, Ident, ObjectName, ObjectNamePart};
 use freestone_storage::{Catalog, Table};
+use sqlparser::ast::{CommentObject, Ident, ObjectName, ObjectNamePart};
 
 use crate::error::{Error, Result};
 use crate::names::{Name, table_name};

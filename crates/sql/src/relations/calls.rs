@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Function, ObjectName, Query, SelectItem, Visitor};
 use freestone_frontend::functions::catalogue;
 use freestone_frontend::syntax::walk::walk;
 use freestone_storage::Catalog;
+use sqlparser::ast::{Expr, Function, ObjectName, Query, SelectItem, Visitor};
 
 use crate::error::{Error, Result};
 use crate::names::{fold_part, table_name};

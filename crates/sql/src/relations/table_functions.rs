@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::Expr;
 use freestone_storage::{Privileges, RoleId, Store, Table, TableMoves};
 
 use super::Relations;
 use crate::error::{Error, Result};
+use crate::expression::Scalar;
 use crate::names::named;
 use crate::rows::{Values, batch};
 use crate::scan::scalar_of;
@@ -34,7 +34,7 @@ pub(crate) const NAMES: [&str; 6] = [
 pub(crate) fn table(
     relations: &Relations<'_>,
     name: &str,
-    args: &[Expr],
+    args: &[Scalar],
 ) -> Result<Option<Arc<Source>>> {
     let make = match name {
         "freestone_blocks" => blocks,
@@ -48,12 +48,10 @@ pub(crate) fn table(
         }
         _ => return Ok(None),
     };
-    let [Expr::Literal(argument, _)] = args else {
+    let [argument] = args else {
         return Err(usage(name));
     };
-    let Some(Some(text)) = argument.try_as_str() else {
-        return Err(usage(name));
-    };
+    let text = argument.as_text().ok_or_else(|| usage(name))?;
     let target = named(text)?;
     let table = relations
         .snapshot
@@ -68,7 +66,7 @@ pub(crate) fn table(
 fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<Source>> {
     let rights = relations.rights();
     rights.member(RoleId::MONITOR, &format!("read {name}"))?;
-    let record = relations.state.config().get_extension::<Record>();
+    let record = relations.state.get::<Record>();
     let record = record.ok_or_else(|| Error::internal("a session without a record"))?;
     Ok(Source::of_batch(match name {
         "freestone_ledger" => workload::ledger(&record)?,
@@ -80,7 +78,7 @@ fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<Source>> {
 
 /// What the tuple mover has done to each table since the database was opened.
 fn mover(relations: &Relations<'_>) -> Result<Arc<Source>> {
-    let store = relations.state.config().get_extension::<Store>();
+    let store = relations.state.get::<Store>();
     let store = store.ok_or_else(|| Error::internal("a session without a database"))?;
     let status = store.mover_status();
     let state = match (status.paused, status.running) {
@@ -143,7 +141,7 @@ fn long(value: u64) -> Option<i64> {
     i64::try_from(value).ok()
 }
 
-fn blocks(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> {
+fn blocks(table: &Arc<Table>) -> Result<arrow::array::RecordBatch> {
     let all = table.blocks();
     batch(vec![
         (
@@ -169,7 +167,7 @@ fn blocks(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> {
     ])
 }
 
-fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> {
+fn columns(table: &Arc<Table>) -> Result<arrow::array::RecordBatch> {
     let mut block_ids = Vec::new();
     let mut layouts = Vec::new();
     let mut names = Vec::new();

@@ -21,15 +21,15 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    AccessExpr, Expr, GroupByExpr, Ident, ObjectName, Query, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind as Qualified, SetExpr, Statement as Ast, TableFactor,
-    WildcardAdditionalOptions,
-};
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::syntax::marks;
 use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 use freestone_storage::{Catalog, Table, ViewQuery};
+use sqlparser::ast::{
+    AccessExpr, Expr, GroupByExpr, Ident, ObjectName, Query, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind as Qualified, SetExpr, Statement as Ast, TableFactor,
+    WildcardAdditionalOptions,
+};
 
 use super::TABLE;
 use super::calls::{Gives, expressions_of};
@@ -315,7 +315,7 @@ pub(crate) fn over(
     }))
 }
 
-fn printed_table(table: &datafusion::sql::sqlparser::ast::Table) -> String {
+fn printed_table(table: &sqlparser::ast::Table) -> String {
     let quoted = |name: &Option<String>| name.clone().unwrap_or_default();
     match &table.schema_name {
         Some(schema) => format!("{schema}.{}", quoted(&table.table_name)),

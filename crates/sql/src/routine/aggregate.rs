@@ -12,17 +12,17 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    ArgMode, CreateFunction, CreateFunctionBody, DataType, DropBehavior, DropFunction, Expr,
-    FunctionDesc, Ident, OperateFunctionArg, Statement as Ast, Value,
-};
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
 use freestone_frontend::bind::{Catalog as Known, FunctionName, SqlAggregate};
 use freestone_frontend::functions::Returns;
 use freestone_frontend::types::Type;
 use freestone_storage::Catalog;
 use serde::{Deserialize, Serialize};
+use sqlparser::ast::{
+    ArgMode, CreateFunction, CreateFunctionBody, DataType, DropBehavior, DropFunction, Expr,
+    FunctionDesc, Ident, OperateFunctionArg, Statement as Ast, Value,
+};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 use super::syntax::{next_are, quoted, skip};
 use super::{Routine, of_name, type_named};

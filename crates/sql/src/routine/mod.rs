@@ -15,7 +15,6 @@ mod syntax;
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{DataType, Expr, Query, Statement as Ast};
 use freestone_frontend::bind::{
     Catalog as Known, Found, SqlBody, SqlFunction, SqlParameter, SqlReturns, written_type,
 };
@@ -24,6 +23,7 @@ use freestone_frontend::types::Type;
 use freestone_frontend::{Position, Result as FrontResult, syntax as grammar};
 use freestone_storage::Catalog;
 use serde::{Deserialize, Serialize};
+use sqlparser::ast::{DataType, Expr, Query, Statement as Ast};
 
 use crate::error::{Error, Result};
 

@@ -9,13 +9,13 @@
 
 use std::ops::Range;
 
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     CreateFunction, CreateFunctionBody, DataType, DropFunction, FunctionDesc, FunctionReturnType,
     Ident, OperateFunctionArg, Statement as Ast,
 };
-use datafusion::sql::sqlparser::ast::{DollarQuotedString, Expr, Value};
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
+use sqlparser::ast::{DollarQuotedString, Expr, Value};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
 
 /// The language of macros.
 pub(crate) const MACRO: &str = "macro";

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use datafusion::arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef};
 use freestone_frontend::functions::ordering::Comparator;
 use freestone_storage::{BoundValue, PartitionBound};
 

@@ -4,8 +4,8 @@
 //! Values of types whose hash depends on numbers of the server, or that are seldom keys, have
 //! none here: enumerations, intervals, arrays and JSON.
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::datatypes::{
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{
     Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType,
     TimestampMicrosecondType,
 };

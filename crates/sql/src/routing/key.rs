@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewArray};
-use datafusion::physical_expr::PhysicalExpr;
+use arrow::array::{ArrayRef, RecordBatch, StringViewArray};
 use freestone_frontend::functions::ordering::{Comparator, comparator};
 use freestone_frontend::types::Type;
 use freestone_storage::{PartitionKey, PartitionStrategy, TableSchema};
 
 use crate::error::Result;
-use crate::front::{Expressions, columns_of, parse_expr, type_of_stored};
+use crate::front::{Columns, Compiled, Expressions, parse_expr, type_of_stored};
 use crate::partition::column_of_part;
 use crate::values::convert;
 
@@ -34,7 +33,7 @@ pub(crate) struct Part {
 /// Where the values of a part come from.
 enum Source {
     Column(usize),
-    Computed(Arc<dyn PhysicalExpr>),
+    Computed(Compiled),
 }
 
 impl Key {
@@ -57,7 +56,7 @@ impl Key {
                 }
                 None => {
                     let expr = parse_expr(text)?;
-                    let columns = columns_of(schema, table)?;
+                    let columns = Columns::of(schema, table);
                     let ty = expressions.type_of(&expr, &columns)?;
                     (ty, Source::Computed(expressions.compiled(&expr, &columns)?))
                 }
@@ -79,7 +78,7 @@ impl Key {
         let of = |part: &Part| {
             let values = match &part.value {
                 Source::Column(at) => Arc::clone(rows.column(*at)),
-                Source::Computed(value) => value.evaluate(rows)?.into_array(rows.num_rows())?,
+                Source::Computed(value) => value.evaluate(rows)?,
             };
             convert::loaded(&values, &part.ty)
         };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take_record_batch;
+use arrow::array::{Array, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
 use freestone_storage::{Catalog, Table, TableId, TableSchema};
 
 use super::{Divisions, Key};

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::Fields;
-use datafusion::physical_plan::ExecutionPlan;
+use arrow::array::RecordBatch;
+use arrow::datatypes::Fields;
 use freestone_storage::{CatalogEdit, Table};
 
 use super::Run;
 use super::changes::Changes;
+use crate::engine::Pipelines;
 use crate::error::Result;
-use crate::ingest::{self, FEW, Gathered, Target, Written};
+use crate::ingest::{self, FEW, Gathered, Target, Unopened, Written};
 use crate::names::Name;
 use crate::relations::may_change;
-use crate::types::nullable;
 use crate::values::check_assignable;
 use crate::workload::Watching;
 
@@ -22,7 +21,7 @@ pub(super) enum Source {
     /// From the statement, cast to the table's columns.
     Rows(RecordBatch),
     /// From a query; how it runs is recorded, if it is to be.
-    Plan(Arc<dyn ExecutionPlan>, Option<Watching>),
+    Plan(Pipelines, Option<Watching>),
 }
 
 /// Checks that the values of columns can be stored in those of a table.
@@ -44,13 +43,13 @@ impl Run<'_> {
         }
         let target = self.target(table)?;
         let streams = match source {
-            Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
+            Source::Rows(rows) => ingest::batches(vec![rows]),
             Source::Plan(plan, watching) => {
-                let streams = ingest::assigned(&target, plan, self.threads())?;
-                Watching::over_all(watching, streams)
+                let streams = ingest::assigned(&target, &plan, self.threads())?;
+                Watching::over_all(watching, streams, Unopened::map)
             }
         };
-        match ingest::few(self.state(), &target, streams).await? {
+        match ingest::few(self.state(), streams).await? {
             Gathered::Few(batches) => self.add_few(table, batches),
             Gathered::Many(streams) => self.load(name, table, streams).await,
         }

@@ -1,10 +1,10 @@
 //! CREATE AGGREGATE.
 
-use datafusion::sql::sqlparser::ast::{CreateFunction, DataType};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::bind::{Binder, FunctionName};
 use freestone_storage::Catalog;
+use sqlparser::ast::{CreateFunction, DataType};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::Run;
 use crate::error::{Error, Result, parser as syntax_error};

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation, RenameTableNameKind};
 use freestone_storage::{TableOptions, TableSchema};
+use sqlparser::ast::{AlterTable, AlterTableOperation, RenameTableNameKind};
 
 use super::Run;
 use super::alter_parts::apart;
@@ -218,9 +218,9 @@ impl Run<'_> {
         let options = &options.with_bounds_from(table, true)?;
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
         let stored = StoredTable::new(table, snapshot.read_view(table.id));
-        let requests = self.state().config().get_extension::<Requests>();
+        let requests = self.state().get::<Requests>();
         let scan = crate::engine::whole(&stored, requests.unwrap_or_default())?;
-        let streams = ingest::assigned(&target, scan.exec(), self.threads())?;
+        let streams = ingest::assigned(&target, &scan, self.threads())?;
         let written = ingest::write(self.state(), &target.without_keys(), streams).await?;
         let blocks = written.into_blocks();
         self.edit(|edit| {

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::{Table, TableSchema};
+use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnOption, CreateIndex, Ident, TableConstraint,
 };
-use freestone_storage::{Table, TableSchema};
 
 use super::Run;
 use super::declare::Declared;

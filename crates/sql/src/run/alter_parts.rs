@@ -3,12 +3,12 @@
 //! A column that is added with constraints is two kinds of operations: the column
 //! comes first, then each constraint, asked of the rows with the column's default.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::visit_expressions;
+use freestone_storage::TableSchema;
+use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, Expr,
     GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint, Value,
 };
-use freestone_frontend::syntax::walk::visit_expressions;
-use freestone_storage::TableSchema;
 use std::ops::ControlFlow;
 
 use super::Run;

@@ -1,8 +1,8 @@
 //! ALTER TABLE and ALTER VIEW in forms that the grammar below lacks: SET SCHEMA, the identity of a
 //! column, and the names of a view's columns.
 
-use datafusion::sql::sqlparser::ast::Ident;
 use freestone_storage::{Catalog, CatalogEdit, Identity, Object, Privileges, Table, ViewQuery};
+use sqlparser::ast::Ident;
 
 use super::Run;
 use super::alter_sequence::{changed, renamed};

@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, Value};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
     Catalog, CatalogEdit, ColumnType, Privileges, Sequence, SequenceDefinition, SequencePosition,
     TableId,
 };
+use sqlparser::ast::{Expr, Ident, ObjectName, Value};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::Run;
 use super::alter_relation::must_stay;

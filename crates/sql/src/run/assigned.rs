@@ -1,10 +1,10 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::{Catalog, Column, Table};
+use sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
     Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
-use freestone_storage::{Catalog, Column, Table};
 use std::collections::HashSet;
 
 use super::change::Changed;

@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use datafusion::physical_plan::execute_stream;
-use datafusion::sql::sqlparser::ast::{CreateTable, Statement as Ast};
 use freestone_storage::{PartitionBound, PartitionOf, Table};
 use futures::StreamExt;
+use sqlparser::ast::{CreateTable, Statement as Ast};
 
 use super::Run;
 use super::partition::{Divided, declare_anew, wrong};
@@ -128,8 +127,8 @@ impl Run<'_> {
         let divisions = Divisions::of(&key, bounds.iter().copied())?;
         let above = Membership::of(self.expressions(), parent)?;
         let plan = self.logical(&parse_one(&query)?).await?.stored()?;
-        let plan = self.physical(&plan)?;
-        let mut stream = execute_stream(plan, self.session.task_context())?;
+        let plan = plan.runnable()?;
+        let mut stream = plan.stream(&self.session.run_context())?;
         while let Some(batch) = stream.next().await {
             let batch = self.assigned(parent, &batch?)?;
             let found = divisions.find(&key, &key.values(&batch)?)?;

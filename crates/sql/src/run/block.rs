@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use datafusion::arrow::array::{Array, AsArray};
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use arrow::array::{Array, AsArray};
 use futures::TryStreamExt;
+use sqlparser::ast::Statement as Ast;
 
 use super::transaction::{ATTEMPTS, pause};
 use crate::error::{Error, Result};
@@ -196,10 +196,7 @@ async fn value(session: &Session, text: &str) -> Result<Option<String>> {
     let Some(batch) = found.iter().find(|batch| batch.num_rows() > 0) else {
         return Ok(None);
     };
-    let texts = datafusion::arrow::compute::cast(
-        batch.column(0),
-        &datafusion::arrow::datatypes::DataType::Utf8,
-    )?;
+    let texts = arrow::compute::cast(batch.column(0), &arrow::datatypes::DataType::Utf8)?;
     let texts = texts.as_string::<i32>();
     Ok(texts.is_valid(0).then(|| texts.value(0).to_owned()))
 }

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::compute::{concat, interleave};
-use datafusion::sql::sqlparser::ast::Update;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::{concat, interleave};
 use freestone_storage::row::cell;
 use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table};
 use parking_lot::Mutex;
+use sqlparser::ast::Update;
 
 use super::Run;
 use super::assigned::{given, new_value};
@@ -134,7 +134,7 @@ impl Run<'_> {
         single: &mut Vec<Span>,
     ) -> Result<Vec<NewColumns>> {
         // More than there are cores: a thread waits while its file is synced.
-        let threads = self.state().config().target_partitions() * 4;
+        let threads = self.state().options().threads * 4;
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let write = || {
             while let Some((block, found)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, Statement as Ast};
+use arrow::array::RecordBatch;
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{RowId, Transaction};
+use sqlparser::ast::{Expr, Query, SelectItem, Statement as Ast};
 
 use super::Run;
 use super::assigned::given;
@@ -190,7 +190,7 @@ impl Run<'_> {
         };
         match (ast, keys.keyed.change()) {
             (Ast::Query(query), _) if !query.locks.is_empty() => self.locked_rows(query, &rows),
-            (Ast::Query(_), _) => Outcome::batch(rows),
+            (Ast::Query(_), _) => Ok(Outcome::batch(rows)),
             (Ast::Update(update), Some(change)) => {
                 let list = update.returning.as_deref();
                 self.change_found(change, Command::Update, rows, list).await

@@ -1,7 +1,7 @@
 //! INSERT … BY NAME: the columns of the query are stored in those of their names.
 
-use datafusion::sql::sqlparser::ast::{Ident, Insert, ObjectName, Statement as Ast};
 use freestone_frontend::syntax::marks;
+use sqlparser::ast::{Ident, Insert, ObjectName, Statement as Ast};
 
 use super::Run;
 use crate::error::Result;

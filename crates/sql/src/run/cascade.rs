@@ -190,7 +190,7 @@ impl Run<'_> {
         match default_of(&self.snapshot, column) {
             None => Ok(None),
             Some(text) => {
-                let value = self.constant(&parse_expr(text)?)?.to_array()?;
+                let value = self.constant(&parse_expr(text)?)?;
                 let assigned = assign(&value, column).map_err(|bad| bad.error)?;
                 Ok(cell(&assigned, 0))
             }

@@ -11,15 +11,14 @@ use std::fmt::Display;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::sqlparser::ast::{
-    Delete, Expr, FromTable, Ident, Query, SelectItem, Statement as Ast, TableFactor,
-    TableWithJoins, Update, UpdateTableFromKind,
-};
+use arrow::array::{ArrayRef, RecordBatch};
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::{Catalog, Column, Table};
+use sqlparser::ast::{
+    Delete, Expr, FromTable, Ident, Query, SelectItem, Statement as Ast, TableFactor,
+    TableWithJoins, Update, UpdateTableFromKind,
+};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
@@ -28,6 +27,7 @@ use super::compose;
 use super::partitioned::{ask_for_table, with_whole_ids};
 use super::returning::{Other, asks};
 use super::streamed::Streamed;
+use crate::engine::Pipelines;
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
 use crate::names::{Name, fold, table_name};
@@ -62,7 +62,7 @@ pub(super) struct RowQuery {
 /// How the rows that a statement changes are found.
 pub(super) enum Wanted {
     /// By a plan.
-    Plan(Arc<dyn ExecutionPlan>),
+    Plan(Pipelines),
     /// They are found.
     Rows(RecordBatch),
 }
@@ -357,7 +357,7 @@ impl Run<'_> {
     pub(super) async fn explained_change(
         &self,
         understood: Understood<'_>,
-    ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
+    ) -> Result<(Name, Pipelines)> {
         let query = understood.query(&self.snapshot, &[])?;
         let plan = self.plan_of_change(&understood.changed, &query).await?;
         Ok((understood.changed.name, plan))
@@ -409,7 +409,7 @@ impl Run<'_> {
         &self,
         changed: &Changed,
         query: &RowQuery,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    ) -> Result<Pipelines> {
         match self.wanted(changed, query, false).await? {
             Wanted::Plan(plan) => Ok(plan),
             Wanted::Rows(_) => Err(Error::internal("rows that nobody asked for")),
@@ -452,7 +452,7 @@ impl Run<'_> {
             }
         };
         match planned {
-            Planned::Plan(plan) => Ok(Wanted::Plan(self.physical(&plan)?)),
+            Planned::Plan(plan) => Ok(Wanted::Plan(plan.runnable()?)),
             Planned::Rows(rows) => Ok(Wanted::Rows(rows)),
         }
     }

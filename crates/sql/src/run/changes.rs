@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Decimal128Array, RecordBatch, UInt64Array,
-};
-use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::{Field, Schema};
+use arrow::array::{Array, ArrayRef, BooleanArray, Decimal128Array, RecordBatch, UInt64Array};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Field, Schema};
 use freestone_storage::delta::arrays;
 use freestone_storage::{Activity, Column, Row, RowId, Table, TableId};
 

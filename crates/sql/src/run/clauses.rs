@@ -1,6 +1,6 @@
 //! Clauses of INSERT that are parsed and not done.
 
-use datafusion::sql::sqlparser::ast::Insert;
+use sqlparser::ast::Insert;
 
 use crate::dialect::overriding;
 use crate::error::{Error, Result};

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavior};
+use arrow::array::{Array, ArrayRef};
 use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
+use sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavior};
 
 use super::Run;
 use super::copy::fill::Fill;

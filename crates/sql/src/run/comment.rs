@@ -1,7 +1,7 @@
 //! COMMENT ON tables, columns, constraints and indexes.
 
-use datafusion::sql::sqlparser::ast::{CommentObject, ObjectName, Statement as Ast};
 use freestone_storage::Table;
+use sqlparser::ast::{CommentObject, ObjectName, Statement as Ast};
 
 use super::Run;
 use super::redeclare::place;

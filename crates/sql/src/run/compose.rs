@@ -10,7 +10,7 @@
 
 use std::sync::LazyLock;
 
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     BinaryOperator, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
     Query, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr, SetOperator,
     SetQuantifier, Statement as Ast, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,

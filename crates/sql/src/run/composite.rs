@@ -9,12 +9,10 @@
 //! while a column is of the type; names may change at any time. The conditions of domains that
 //! fields are of do not change either then: rows are not searched for records that break them.
 
-use datafusion::sql::sqlparser::ast::{
-    DataType as Written, Ident, UserDefinedTypeCompositeAttributeDef,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Attribute, Catalog, Modifier, TypeId, UserTypeKind};
+use sqlparser::ast::{DataType as Written, Ident, UserDefinedTypeCompositeAttributeDef};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::Run;
 use super::identity::serial;

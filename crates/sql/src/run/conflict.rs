@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
-use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, SelectItem,
-    Statement as Ast,
-};
+use crate::memory::Held;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
+use arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::syntax::marks::{self, marked};
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{Column, Key, KeyLookUp, Row, RowId, Table, Value};
+use sqlparser::ast::{
+    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert, SelectItem,
+    Statement as Ast,
+};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
@@ -27,7 +27,7 @@ use super::compose;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::front;
-use crate::front::{columns_of, has_query};
+use crate::front::{Columns, has_query};
 use crate::names::{Name, fold, fold_part};
 use crate::relations::updatable::{Command, PLACE, Through};
 use crate::routing::Leaf;
@@ -141,7 +141,7 @@ pub(super) struct Upsert<'a> {
     assigned: Vec<Assigned>,
     /// The values that rows so far have of each key, and the memory that they take.
     taken: Vec<HashSet<String>>,
-    memory: MemoryReservation,
+    memory: Held,
 }
 
 /// Bytes that a text takes in a set, besides its own.
@@ -207,14 +207,14 @@ impl Run<'_> {
         alias: &'a str,
         conflict: &'a Conflict<'a>,
     ) -> Result<Upsert<'a>> {
-        let context = self.session.task_context();
+        let context = self.session.run_context();
         Ok(Upsert {
             table,
             alias,
             conflict,
             assigned: self.set_by(table, alias, conflict)?,
             taken: vec![HashSet::new(); conflict.keys.len()],
-            memory: MemoryConsumer::new("keys of ON CONFLICT").register(context.memory_pool()),
+            memory: Held::new(&context.memory, "keys of ON CONFLICT"),
         })
     }
 
@@ -374,14 +374,14 @@ impl Run<'_> {
                     // In range: few rows are inserted this way.
                     let new = row as u32;
                     met.push(Meeting { new, id, row: old });
-                    memory.try_grow(shown.len() + EACH_TAKES)?;
+                    memory.grow(shown.len() + EACH_TAKES)?;
                     taken[number].insert(shown);
                     continue 'rows;
                 }
                 mine.push((number, shown));
             }
             for (number, shown) in mine {
-                memory.try_grow(shown.len() + EACH_TAKES)?;
+                memory.grow(shown.len() + EACH_TAKES)?;
                 taken[number].insert(shown);
             }
             fresh.push(row as u32);
@@ -418,8 +418,7 @@ impl Run<'_> {
             return self.updated_by_query(of, update, old, &excluded).await;
         }
         // Columns of the row that is there, then of the one that was to come.
-        let columns =
-            columns_of(&table.schema, alias)?.join(&columns_of(&table.schema, "excluded")?)?;
+        let columns = Columns::of(&table.schema, alias).and(Columns::of(&table.schema, "excluded"));
         let (before, after) = (old.schema(), excluded.schema());
         let fields = before.fields().iter().skip(1).cloned();
         let fields = fields.chain(after.fields().iter().cloned());
@@ -515,7 +514,7 @@ impl Run<'_> {
         into.push((MET.to_owned(), Type::Bool));
         let relations = self.relations(&ast).await?;
         let plan = front::planned_into(&relations, &ast, &into)?;
-        let plan = self.physical(&plan)?;
+        let plan = plan.runnable()?;
         let found = self.collected(plan, None).await?;
         let Some(first) = found.first() else {
             return Ok(old.slice(0, 0));

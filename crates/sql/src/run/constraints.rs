@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, ConstraintUsingIndex, Ident, TableConstraint,
-};
 use freestone_storage::{
     Check, Deferral, ForeignKey, IndexForm, IndexKind, Key, Table, TableSchema,
 };
+use sqlparser::ast::{AlterTableOperation, ConstraintUsingIndex, Ident, TableConstraint};
 
 use super::Run;
 use super::declare::{Declared, constraint_names};
@@ -389,7 +387,7 @@ impl Run<'_> {
             let message = format!("could not create unique index \"{}\"", key.name);
             return Err(Error::new("23505", message).with_detail("Some rows have the same key."));
         }
-        let threads = self.state().config().target_partitions();
+        let threads = self.state().options().threads;
         let (kind, columns) = (IndexKind::Csb, key.columns.clone());
         let goes_on = || self.session.goes_on().is_ok();
         let store = self.store();

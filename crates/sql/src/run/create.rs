@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    CreateTable, CreateTableOptions, Expr, ObjectName, OnCommit, SchemaName, SqlOption,
-    Statement as Ast, Value,
-};
 use freestone_frontend::types::Type;
 use freestone_storage::{
     CatalogEdit, Column, ColumnType, Materialized, Modifier, NewBlock, OnCommit as Ending,
     PartitionOf, TableOptions, TableSchema,
+};
+use sqlparser::ast::{
+    CreateTable, CreateTableOptions, Expr, ObjectName, OnCommit, SchemaName, SqlOption,
+    Statement as Ast, Value,
 };
 
 use super::Run;
@@ -21,7 +21,7 @@ use super::partition_key::{check_keys, indexes_of_partition};
 use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front::{self, Digits};
-use crate::ingest::{self, Checks, Target};
+use crate::ingest::{self, Checks, Target, Unopened};
 use crate::names::{Name, fold, schema_name, shown_schema, table_name};
 use crate::outcome::Outcome;
 use crate::types::{DECIMAL_DIGITS, column_type_of, column_type_of_type, declared_of_type};
@@ -197,10 +197,10 @@ impl Run<'_> {
         let target = Target::new(self.store(), Arc::new(schema.clone()), options.clone());
         let checks = Checks::of(self.expressions(), &schema, &name.name)?;
         let target = target.with_checks(checks);
-        let physical = self.physical(&plan)?;
+        let physical = plan.runnable()?;
         let watching = self.watched(&physical, create);
-        let streams = ingest::assigned(&target, physical, self.threads())?;
-        let streams = Watching::over_all(watching, streams);
+        let streams = ingest::assigned(&target, &physical, self.threads())?;
+        let streams = Watching::over_all(watching, streams, Unopened::map);
         let written = ingest::write(self.state(), &target, streams).await?;
         let declared = (schema, Vec::new());
         let blocks = (None, written.into_blocks());

@@ -1,7 +1,7 @@
 //! DECLARE, FETCH, MOVE and CLOSE: results that are read piece by piece.
 
 use chrono::Utc;
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     CloseCursor, Declare, DeclareType, FetchDirection, Ident, ObjectName, Statement as Ast,
 };
 
@@ -92,7 +92,7 @@ impl Run<'_> {
 }
 
 fn wanted(direction: &FetchDirection) -> Result<Move> {
-    let count = |limit: &datafusion::sql::sqlparser::ast::ValueWithSpan| {
+    let count = |limit: &sqlparser::ast::ValueWithSpan| {
         limit.value.to_string().parse::<i64>().map_err(|_| {
             let message = format!("\"{limit}\" is no number of rows");
             Error::new("22003", message)

@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::ExprSchemable;
-use datafusion::sql::sqlparser::ast::{
+use arrow::datatypes::DataType;
+use freestone_frontend::syntax::walk::visit_expressions_mut;
+use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
+use sqlparser::ast::{
     ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, GeneratedExpressionMode, Ident,
     IndexColumn, NullsDistinctOption, ObjectName, TableConstraint,
 };
-use freestone_frontend::syntax::walk::visit_expressions_mut;
-use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
 use super::Run;
 use super::alter_parts::taken_out;
@@ -18,9 +17,7 @@ use super::reference::deferral;
 use super::user_type::Held;
 use crate::dialect::is_untyped;
 use crate::error::{Error, Result};
-use crate::front::{
-    Purpose, columns_in, columns_of, has_query, is_immutable, parse_expr, type_of_stored,
-};
+use crate::front::{Columns, columns_in, has_query, is_immutable, parse_expr, type_of_stored};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, column_of, fold, fold_part, position};
 use crate::relations::{Relations, TABLE};
@@ -439,7 +436,7 @@ impl<'a> Declared<'a> {
         if computed.is_empty() {
             return Ok(());
         }
-        let schema = columns_of(&self.schema, &self.name.name)?;
+        let schema = Columns::of(&self.schema, &self.name.name);
         for column in computed {
             let text = column.default.as_deref().unwrap_or_default();
             let expr = parse_expr(text)?;
@@ -458,14 +455,14 @@ impl<'a> Declared<'a> {
                     ));
                 }
             }
-            let to = Purpose::Stored(Some(column));
-            let value = self.run.expressions().prepared_for(&expr, &schema, to)?;
+            let expressions = self.run.expressions();
+            let value = expressions.compiled_for(&expr, &schema, column)?;
             let relations = Relations::new(self.run.state(), self.run.snapshot.clone());
             if !is_immutable(&relations, &expr, &schema)? {
                 let message = "generation expression is not immutable";
                 return Err(Error::new("42P17", message));
             }
-            check_assignable(&value.get_type(&schema)?, column)?;
+            check_assignable(value.kind(), column)?;
         }
         Ok(())
     }
@@ -500,9 +497,9 @@ impl<'a> Declared<'a> {
                 format!("system column \"{name}\" reference in check constraint is invalid");
             return Err(Error::new("42P10", message));
         }
-        let schema = columns_of(&self.schema, &self.name.name)?;
+        let schema = Columns::of(&self.schema, &self.name.name);
         let compiled = self.run.expressions().compiled(&plain, &schema)?;
-        let kind = compiled.data_type(schema.as_arrow())?;
+        let kind = compiled.kind();
         if !matches!(kind, DataType::Boolean | DataType::Null) {
             return Err(Error::new(
                 "42804",

@@ -1,9 +1,9 @@
 //! CREATE DOMAIN and ALTER DOMAIN.
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use arrow::datatypes::DataType;
 use freestone_storage::{Catalog, Column, Domain, DomainCheck, TableSchema, TypeId, UserTypeKind};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::Run;
 use super::composite::with_users;
@@ -12,7 +12,7 @@ use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::front;
-use crate::front::{columns_of, has_query, parse_expr, with_value};
+use crate::front::{Columns, has_query, parse_expr, with_value};
 use crate::grammar::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, quoted};
@@ -90,9 +90,9 @@ impl Run<'_> {
             columns: vec![column_of(domain)],
             ..TableSchema::default()
         };
-        let columns = columns_of(&schema, "domain")?;
+        let columns = Columns::of(&schema, "domain");
         let compiled = self.expressions().compiled(&condition, &columns)?;
-        let kind = compiled.data_type(columns.as_arrow())?;
+        let kind = compiled.kind();
         if !matches!(kind, DataType::Boolean | DataType::Null) {
             let message = "argument of CHECK must be type boolean";
             return Err(Error::new("42804", message));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
 use freestone_storage::{Catalog, CatalogEdit, MoverHold, SequenceId, Table, TableId};
+use sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
 
 use super::Run;
 use super::composite::with_users;

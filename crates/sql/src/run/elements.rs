@@ -8,13 +8,13 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    AccessExpr, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName,
-    Query, SelectItem, SetExpr,
-};
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_frontend::syntax::{self, marks};
 use freestone_storage::{Catalog, ColumnType, ElementType, Table};
+use sqlparser::ast::{
+    AccessExpr, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName,
+    Query, SelectItem, SetExpr,
+};
 
 use super::compose;
 use super::insert::{column_names, columns_named};

@@ -12,19 +12,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{
-    AnalyzeFormat, AnalyzeFormatKind, CopySource, DescribeAlias, Statement as Ast, UtilityOption,
-};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
+use sqlparser::ast::{
+    AnalyzeFormat, AnalyzeFormatKind, CopySource, DescribeAlias, Statement as Ast, UtilityOption,
+};
 
 use super::Run;
 use super::locking::without_locks;
 use super::with::with_before;
-use crate::engine::{self, pipelines};
+use crate::engine::{self, Pipelines};
 use crate::error::{Error, Result};
 use crate::names::{Name, position, table_name};
 use crate::outcome::Outcome;
@@ -139,14 +138,14 @@ impl Run<'_> {
                 shown
             }
         };
-        Outcome::batch(shown.answer(&wanted)?)
+        Ok(Outcome::batch(shown.answer(&wanted)?))
     }
 
     /// Plans a query, and runs it if that is wanted.
     async fn explain_query(&self, ast: &Ast, run: bool) -> Result<Shown> {
         let begin = Instant::now();
         let plan = self.logical(ast).await?;
-        let physical = self.physical(&plan)?;
+        let physical = plan.runnable()?;
         let mut shown = Shown {
             planned: begin.elapsed(),
             ..Shown::default()
@@ -221,12 +220,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn drain(
-        &self,
-        physical: &Arc<dyn ExecutionPlan>,
-        watching: Option<Watching>,
-    ) -> Result<u64> {
-        let stream = execute_stream(Arc::clone(physical), self.session.task_context())?;
+    async fn drain(&self, physical: &Pipelines, watching: Option<Watching>) -> Result<u64> {
+        let stream = physical.stream(&self.session.run_context())?;
         let mut stream = Watching::over(watching, stream);
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
@@ -472,12 +467,9 @@ fn explained(statement: &Ast) -> Result<Ast> {
 }
 
 /// The lines of a plan that has not run.
-fn lines_of(plan: &Arc<dyn ExecutionPlan>) -> Vec<String> {
-    let text = pipelines(plan).map(|plan| engine::explained(plan));
-    text.unwrap_or_default()
-        .lines()
-        .map(str::to_owned)
-        .collect()
+fn lines_of(plan: &Pipelines) -> Vec<String> {
+    let text = engine::explained(plan.plan());
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Takes the times that an operator took out of its line.

@@ -1,16 +1,16 @@
 //! CREATE FUNCTION and CREATE MACRO, ALTER FUNCTION, DROP FUNCTION.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::bind::{Binder, Catalog as _, SqlFunction, SqlReturns};
+use freestone_frontend::types::Type;
+use freestone_storage::{Catalog, Privileges};
+use sqlparser::ast::{
     ArgMode, ArrayElemTypeDef, CreateFunction, CreateFunctionBody, DataType, DropBehavior,
     DropFunction, Expr, FunctionBehavior, FunctionCalledOnNull, FunctionDefinitionSetParam,
     FunctionParallel, FunctionReturnType, FunctionSecurity, FunctionSetValue, OperateFunctionArg,
     Value,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
-use freestone_frontend::bind::{Binder, Catalog as _, SqlFunction, SqlReturns};
-use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Privileges};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::Run;
 use super::aggregate::{aggregates_with, shown as in_words};

@@ -7,14 +7,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int64Array};
-use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, ColumnOption, DataType as SqlType, Expr, GeneratedAs, Insert,
-    MergeInsertExpr, SequenceOptions,
-};
+use arrow::array::{ArrayRef, Int64Array};
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{
     CatalogEdit, Column, ColumnType, Identity, Sequence, SequenceDefinition, Table, TableSchema,
+};
+use sqlparser::ast::{
+    AlterColumnOperation, ColumnOption, DataType as SqlType, Expr, GeneratedAs, Insert,
+    MergeInsertExpr, SequenceOptions,
 };
 
 use super::Run;

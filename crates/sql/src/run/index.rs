@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexType};
 use freestone_frontend::bind::name_of_expression;
 use freestone_storage::{
     Catalog, Column, IndexDefinition, IndexForm, IndexKind, Key, Snapshot, Table,
 };
+use sqlparser::ast::{CreateIndex, Expr, IndexType};
 
 use super::Run;
 use super::index_over::Over;
@@ -151,7 +151,7 @@ impl Run<'_> {
         }
         let progress = self.session.progress();
         progress.add_total(table.blocks().len() as u64);
-        let threads = self.state().config().target_partitions();
+        let threads = self.state().options().threads;
         let done = || {
             progress.add_done(1);
             self.session.goes_on().is_ok()

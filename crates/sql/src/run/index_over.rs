@@ -8,15 +8,15 @@
 //! Two indexes over one expression have one column. Not here: which queries an index is for
 //! (`lower::indexed`), and the columns' values (`ingest::checks`).
 
-use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexColumn, ObjectName, OrderByOptions};
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, ElementForm, Hidden, IndexForm, Table, TableSchema};
+use sqlparser::ast::{CreateIndex, Expr, IndexColumn, ObjectName, OrderByOptions};
 
 use super::Run;
 use super::declare::{Declared, check_bytewise};
 use crate::error::{Error, Result};
 use crate::front::{
-    columns_of, declared_by, has_query, is_immutable, is_same, parse_expr, type_of_expression,
+    Columns, declared_by, has_query, is_immutable, is_same, parse_expr, type_of_expression,
     type_of_stored,
 };
 use crate::grammar::printed;
@@ -106,7 +106,7 @@ impl Run<'_> {
         while let Expr::Nested(inner) = expr {
             expr = *inner;
         }
-        let columns = columns_of(schema, &name.name)?;
+        let columns = Columns::of(schema, &name.name);
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let ty = type_of_expression(&relations, &expr, &columns)?;
         if !is_immutable(&relations, &expr, &columns)? {
@@ -175,7 +175,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let hidden = &schema.columns[at];
         let expr = parse_expr(hidden.default.as_deref().unwrap_or_default())?;
-        let columns = columns_of(schema, &name.name)?;
+        let columns = Columns::of(schema, &name.name);
         let relations = Relations::new(self.state(), self.snapshot.clone());
         let ty = type_of_expression(&relations, &expr, &columns)?;
         if !is_immutable(&relations, &expr, &columns)? {

@@ -8,18 +8,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::Field;
-use datafusion::common::{Column as Place, DFSchema, ScalarValue};
-use datafusion::logical_expr::{Expr as Computed, ExprSchemable};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, Value, Values,
-};
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::concat;
+use arrow::datatypes::Field;
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Table, TableSchema};
+use sqlparser::ast::{
+    Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, Value, Values,
+};
 
 use super::Run;
 use super::add::{Source, check_columns};
@@ -34,8 +30,10 @@ use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use super::streamed::Streamed;
+use crate::engine::Pipelines;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, Purpose, default_of, parse_expr};
+use crate::expression::{Expr as Computed, Scalar};
+use crate::front::{self, Columns, Compiled, Logical, default_of, parse_expr};
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
 use crate::relations::updatable::{Command, Through};
@@ -126,7 +124,7 @@ impl Run<'_> {
                 }
                 _ => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
-                    let plan = self.physical(&plan)?;
+                    let plan = plan.runnable()?;
                     let watching = self.watched(&plan, insert);
                     Source::Plan(plan, watching)
                 }
@@ -239,15 +237,13 @@ impl Run<'_> {
             return Ok(());
         };
         let columns = target_columns(&table.schema, name, insert)?;
-        let none = DFSchema::empty();
         for row in &values.rows {
             for (expr, at) in row.content.iter().zip(&columns) {
                 let column = &table.schema.columns[*at];
                 if is_default(expr) || literal(expr, &column.kind).is_some() {
                     continue;
                 }
-                let to = Purpose::Stored(Some(column));
-                match self.expressions().prepared_for(expr, &none, to) {
+                match self.expressions().lowered_for(expr, column) {
                     Err(error) if !error.is_of_values() => return Err(error),
                     _ => {}
                 }
@@ -263,7 +259,7 @@ impl Run<'_> {
     pub(super) async fn explained_insert(
         &self,
         insert: &Insert,
-    ) -> Result<(Name, Option<Arc<dyn ExecutionPlan>>)> {
+    ) -> Result<(Name, Option<Pipelines>)> {
         let Target {
             insert,
             name,
@@ -280,7 +276,7 @@ impl Run<'_> {
             return Ok((name, None));
         }
         let plan = self.insert_plan(table, &columns, query, &insert).await?;
-        Ok((name, Some(self.physical(&plan)?)))
+        Ok((name, Some(plan.runnable()?)))
     }
 
     /// The query's columns in table order, defaults in the gaps.
@@ -314,13 +310,13 @@ impl Run<'_> {
                 .and_then(|at| given.get(at));
             let taken = source.is_some() && overriding.takes(column)?;
             let value = match source.filter(|_| taken) {
-                Some(field) => (
-                    Computed::Column(Place::new_unqualified(field.name())),
-                    field.data_type().clone(),
-                ),
+                Some(field) => {
+                    let kind = field.data_type().clone();
+                    (Computed::Column(field.name().clone()), kind)
+                }
                 None => {
                     let value = self.default_expr(column)?;
-                    let kind = value.get_type(&DFSchema::empty())?;
+                    let kind = front::kind_of(&value)?;
                     (value, kind)
                 }
             };
@@ -387,34 +383,26 @@ impl Run<'_> {
     /// A column's DEFAULT as an expression, NULL if it has none.
     fn default_expr(&self, column: &Column) -> Result<Computed> {
         match default_of(&self.snapshot, column) {
-            None => Ok(Computed::Literal(ScalarValue::Null, None)),
-            Some(text) => {
-                let expr = parse_expr(text)?;
-                let (none, to) = (DFSchema::empty(), Purpose::Stored(Some(column)));
-                self.expressions().prepared_for(&expr, &none, to)
-            }
+            None => Ok(Computed::Literal(Scalar::null(&column.kind.arrow()))),
+            Some(text) => self.expressions().lowered_for(&parse_expr(text)?, column),
         }
     }
 
     /// A column's DEFAULT, ready to be computed for rows without columns.
-    pub(crate) fn default_physical(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
-        let empty = DFSchema::empty();
-        let planned = self.default_expr(column)?;
-        let physical = self.state().create_physical_expr(planned, &empty)?;
-        Ok(physical)
+    pub(crate) fn default_compiled(&self, column: &Column) -> Result<Compiled> {
+        let value = self.default_expr(column)?;
+        self.expressions().compile(&value)
     }
 
     /// The value of an expression without columns.
-    pub(super) fn constant(&self, expr: &Expr) -> Result<ScalarValue> {
-        let value = self
-            .expressions()
-            .evaluate(expr, &DFSchema::empty(), &one_row()?)?;
-        Ok(ScalarValue::try_from_array(&value, 0)?)
+    pub(super) fn constant(&self, expr: &Expr) -> Result<ArrayRef> {
+        let none = Columns::default();
+        self.expressions().evaluate(expr, &none, &one_row()?)
     }
 
     /// The same for a column that it is stored in.
     pub(super) fn constant_for(&self, expr: &Expr, column: &Column) -> Result<ArrayRef> {
-        let (none, row) = (DFSchema::empty(), one_row()?);
+        let (none, row) = (Columns::default(), one_row()?);
         self.expressions().evaluate_for(expr, &none, &row, column)
     }
 
@@ -429,7 +417,7 @@ impl Run<'_> {
         if planned.is_volatile() {
             // It may be a number of a sequence, which is not to be lost.
             self.check_sequences(&expr)?;
-            return check_assignable(&planned.get_type(&DFSchema::empty())?, column);
+            return check_assignable(&front::kind_of(&planned)?, column);
         }
         let array = self.constant_for(&expr, column)?;
         assign(&array, column).map(|_| ()).map_err(|bad| {
@@ -596,8 +584,8 @@ impl<'a> Cells<'a> {
 }
 
 fn one_row() -> Result<RecordBatch> {
-    use datafusion::arrow::array::RecordBatchOptions;
-    use datafusion::arrow::datatypes::Schema;
+    use arrow::array::RecordBatchOptions;
+    use arrow::datatypes::Schema;
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     Ok(RecordBatch::try_new_with_options(
         Arc::new(Schema::empty()),

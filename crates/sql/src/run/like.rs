@@ -1,7 +1,7 @@
 //! CREATE TABLE … (LIKE other INCLUDING …): columns of another table or view.
 
-use datafusion::sql::sqlparser::ast::ObjectName;
 use freestone_storage::{Column, IndexDefinition, IndexForm, Key, Object, Privileges, Table};
+use sqlparser::ast::ObjectName;
 
 use super::declare::Declared;
 use super::identity::NewIdentity;

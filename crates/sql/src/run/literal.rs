@@ -1,7 +1,7 @@
 //! VALUES and values that are taken from the text as they stand.
 
-use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value, Values};
 use freestone_storage::ColumnType;
+use sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value, Values};
 
 use crate::front::has_query;
 /// A literal whose text a column reads.

@@ -21,22 +21,20 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::{Int64Type, Schema};
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_plan::execute_stream;
-use datafusion::physical_plan::memory::MemoryStream;
-use datafusion::sql::sqlparser::ast::{
+use crate::memory::Held;
+use crate::outcome::RowStream;
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Int64Type, Schema};
+use freestone_frontend::syntax::strength::Strength;
+use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
+use freestone_storage::{LockMode, Privileges, RowId, RowLock, Table, TableId};
+use futures::{StreamExt, stream};
+use sqlparser::ast::{
     CastKind, DataType, Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockClause, NonBlock,
     Query, Select, SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visitor,
     VisitorMut,
 };
-use freestone_frontend::syntax::strength::Strength;
-use freestone_frontend::syntax::walk::{visit_expressions, walk, walk_mut};
-use freestone_storage::{LockMode, Privileges, RowId, RowLock, Table, TableId};
-use futures::StreamExt;
 
 use super::Run;
 use super::changes::row_ids_in;
@@ -238,11 +236,6 @@ fn take_apart(ast: &mut Ast) -> Vec<Query> {
     apart.found
 }
 
-fn of_batch(rows: RecordBatch) -> Result<SendableRecordBatchStream> {
-    let schema = rows.schema();
-    Ok(Box::pin(MemoryStream::try_new(vec![rows], schema, None)?))
-}
-
 fn given_name(number: usize) -> String {
     format!("locked rows {}", number + 1)
 }
@@ -291,17 +284,18 @@ impl Run<'_> {
             }
             Err(error) => return Err(error),
         };
-        let stream = match planned {
+        let (all, stream) = match planned {
             Planned::Plan(logical) => {
                 let logical = logical.shown()?;
-                let physical = self.physical(&logical)?;
-                let context = self.session.task_context_at(&self.snapshot);
+                let physical = logical.runnable()?;
+                let context = self.session.run_context_at(&self.snapshot);
                 let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
-                with_schema(execute_stream(physical, context)?, all)
+                let stream = with_schema(physical.stream(&context)?, Arc::clone(&all));
+                (all, stream)
             }
-            Planned::Rows(rows) => of_batch(rows)?,
+            Planned::Rows(rows) => (rows.schema(), stream::once(async { Ok(rows) }).boxed()),
         };
-        self.lock_all(&tables, stream, limits).await
+        self.lock_all(&tables, (&all, stream), limits).await
     }
 
     /// The rows of a query with locks that were found by keys, with their ids behind them,
@@ -312,7 +306,7 @@ impl Run<'_> {
     pub(super) fn locked_rows(&self, query: &Query, rows: &RecordBatch) -> Result<Outcome> {
         let tables = self.may_lock(query)?;
         let locked = self.lock_rows(&tables, rows, &mut (0, None))?;
-        Outcome::batch(without_ids(&locked, &tables)?)
+        Ok(Outcome::batch(without_ids(&locked, &tables)?))
     }
 
     /// A query with locks that gives the ids of its rows behind its columns and does not lock
@@ -349,12 +343,11 @@ impl Run<'_> {
     async fn lock_all(
         &self,
         tables: &[Locked<'_>],
-        mut stream: SendableRecordBatchStream,
+        (all, mut stream): (&Schema, RowStream),
         mut limit: (usize, Option<usize>),
     ) -> Result<Outcome> {
-        let context = self.session.task_context_at(&self.snapshot);
-        let held = MemoryConsumer::new("rows to lock").register(context.memory_pool());
-        let all = stream.schema();
+        let context = self.session.run_context_at(&self.snapshot);
+        let mut held = Held::new(&context.memory, "rows to lock");
         let shown = all.fields().len() - tables.len();
         let mut batches = Vec::new();
         while limit.1 != Some(0)
@@ -362,13 +355,13 @@ impl Run<'_> {
         {
             let batch = self.lock_rows(tables, &batch?, &mut limit)?;
             let batch = without_ids(&batch, tables)?;
-            held.try_grow(batch.get_array_memory_size())?;
+            held.grow(batch.get_array_memory_size())?;
             batches.push(batch);
         }
         self.held.lock().push(held);
         let fields = all.fields().iter().take(shown).cloned();
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        Outcome::batches(schema, batches)
+        Ok(Outcome::batches(schema, batches))
     }
 
     /// The tables whose rows a query locks.

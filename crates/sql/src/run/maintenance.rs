@@ -1,6 +1,6 @@
 //! ANALYZE, LOCK, DISCARD and RESET ALL: what tools say between other statements.
 
-use datafusion::sql::sqlparser::ast::{Analyze, DiscardObject, Lock, LockTableMode};
+use sqlparser::ast::{Analyze, DiscardObject, Lock, LockTableMode};
 
 use super::Run;
 use crate::error::{Error, Result};

@@ -12,10 +12,8 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, CreateTableOptions, CreateView, Statement as Ast,
-};
 use freestone_storage::{Materialized, NewBlock, Table, ViewQuery};
+use sqlparser::ast::{AlterTableOperation, CreateTableOptions, CreateView, Statement as Ast};
 
 use super::Run;
 use super::change::stored_as;
@@ -25,7 +23,7 @@ use super::view::{reads_of, refuse_files, view_sql};
 use crate::dialect::without_data;
 use crate::error::{Error, Result};
 use crate::front;
-use crate::ingest;
+use crate::ingest::{self, Unopened};
 use crate::names::{Name, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::statement::{parse, parse_one};
@@ -141,10 +139,10 @@ impl Run<'_> {
             .with_hint("DROP it and create it anew."));
         }
         let target = self.target(table)?;
-        let physical = self.physical(&plan)?;
+        let physical = plan.runnable()?;
         let watching = self.watched(&physical, &ast);
-        let streams = ingest::assigned(&target, physical, self.threads())?;
-        let streams = Watching::over_all(watching, streams);
+        let streams = ingest::assigned(&target, &physical, self.threads())?;
+        let streams = Watching::over_all(watching, streams, Unopened::map);
         Ok(ingest::write(self.state(), &target, streams)
             .await?
             .into_blocks())

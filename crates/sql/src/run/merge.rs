@@ -7,16 +7,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{AsArray, BooleanArray, RecordBatch};
-use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::Int32Type;
-use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
-    MergeInsertKind, ObjectName, SelectItem, TableFactor, TableWithJoins,
-};
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::Int32Type;
 use freestone_frontend::syntax::marks;
 use freestone_frontend::types::Type;
 use freestone_storage::Table;
+use sqlparser::ast::{
+    AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr,
+    MergeInsertKind, ObjectName, SelectItem, TableFactor, TableWithJoins,
+};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};

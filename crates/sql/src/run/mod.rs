@@ -74,12 +74,12 @@ mod with;
 
 use std::sync::{Arc, OnceLock};
 
-use datafusion::execution::memory_pool::MemoryReservation;
-use datafusion::execution::session_state::SessionState;
-use datafusion::sql::sqlparser::ast::{Statement as Ast, With};
+use crate::memory::Held;
+use crate::state::SessionState;
 use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
+use sqlparser::ast::{Statement as Ast, With};
 
 use self::changes::Touched;
 use self::locking::locks;
@@ -118,7 +118,7 @@ pub(crate) struct Run<'a> {
     /// The transaction of a statement that changes rows and has none around it.
     own: transaction::Own,
     /// Memory of rows that are to be changed.
-    held: Mutex<Vec<MemoryReservation>>,
+    held: Mutex<Vec<Held>>,
     /// See [`Run::locale`].
     locale: OnceLock<Arc<Locale>>,
     /// What statements in WITH have returned.
@@ -249,7 +249,7 @@ impl Run<'_> {
 
     /// Threads that share the work of the statement.
     pub(crate) fn threads(&self) -> usize {
-        self.state().config().target_partitions()
+        self.state().options().threads
     }
 
     /// The settings by which the session reads texts of dates and times.

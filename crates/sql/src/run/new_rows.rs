@@ -6,15 +6,13 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArguments, Insert, SetExpr, Statement as Ast, TableObject,
-};
 use freestone_frontend::types::RangeOf;
 use freestone_storage::delta::stored_key;
 use freestone_storage::row::cell;
 use freestone_storage::{
     Catalog, Column, ColumnType, Privileges, Row, Snapshot, Transaction, Value,
 };
+use sqlparser::ast::{Expr, FunctionArguments, Insert, SetExpr, Statement as Ast, TableObject};
 
 use super::clauses::refuse_clauses;
 use super::identity::Overriding;

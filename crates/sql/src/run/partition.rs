@@ -6,10 +6,9 @@
 
 use std::sync::Arc;
 
-use datafusion::physical_plan::execute_stream;
-use datafusion::sql::sqlparser::ast::{CreateTable, ForValues};
 use freestone_storage::{BoundValue, CatalogEdit, PartitionBound, PartitionOf, Table, TableId};
 use futures::StreamExt;
+use sqlparser::ast::{CreateTable, ForValues};
 
 use super::Run;
 use super::redeclare::written;
@@ -138,8 +137,8 @@ impl Run<'_> {
         let key = Key::of(self.expressions(), key, &parent.schema, &parent.name)?;
         let divisions = Divisions::of(&key, bounds.iter().copied())?;
         let plan = self.logical(&parse_one(&query)?).await?.stored()?;
-        let plan = self.physical(&plan)?;
-        let mut stream = execute_stream(plan, self.session.task_context())?;
+        let plan = plan.runnable()?;
+        let mut stream = plan.stream(&self.session.run_context())?;
         while let Some(batch) = stream.next().await {
             let batch = self.assigned(parent, &batch?)?;
             let found = divisions.find(&key, &key.values(&batch)?)?;

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::arrow::array::Array;
-use datafusion::sql::sqlparser::ast::{Expr, ForValues, PartitionBoundValue};
+use arrow::array::Array;
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_storage::{BoundValue, Column, PartitionBound, PartitionStrategy};
+use sqlparser::ast::{Expr, ForValues, PartitionBoundValue};
 
 use super::Run;
 use super::partition::wrong;

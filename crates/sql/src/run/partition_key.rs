@@ -1,16 +1,16 @@
 //! The keys of partitioned tables as they are written, and what partitions have from their parent.
 
-use datafusion::sql::sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
 use freestone_frontend::functions::ordering::comparator;
 use freestone_frontend::types::Type;
 use freestone_storage::{
     Column, Comments, IndexDefinition, PartitionKey, PartitionStrategy, Table, TableSchema,
 };
+use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use super::Run;
 use super::partition::wrong;
 use crate::error::{Error, Result};
-use crate::front::{columns_in, columns_of, has_query, is_immutable};
+use crate::front::{Columns, columns_in, has_query, is_immutable};
 use crate::grammar::printed;
 use crate::names::{Name, Parts, fold, position, quoted};
 use crate::partition::{column_of_part, names_of};
@@ -124,7 +124,7 @@ impl Run<'_> {
             let message = "cannot use subquery in partition key expression";
             return Err(Error::unsupported(message));
         }
-        let columns = columns_of(schema, &name.name)?;
+        let columns = Columns::of(schema, &name.name);
         self.expressions().type_of(expr, &columns)?;
         for at in columns_in(expr, schema, name) {
             must_not_be_generated(&schema.columns[at])?;

@@ -7,14 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    ArrayRef, Decimal128Array, Int64Array, RecordBatch, UInt32Array, UInt64Array,
-};
-use datafusion::arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{Ident, Query, SelectItem, SetExpr};
+use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow::compute::{concat_batches, interleave_record_batch, take_record_batch};
+use arrow::datatypes::{Field, Schema};
 use freestone_storage::delta::arrays;
 use freestone_storage::{Table, TableId};
+use sqlparser::ast::{Ident, Query, SelectItem, SetExpr};
 
 use super::Run;
 use super::changes::{

@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 
 use chrono::{DateTime, Datelike};
-use datafusion::common::ScalarValue;
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::{visit_expressions_mut, walk_mut};
+use sqlparser::ast::{
     CreateTable, DataType, Expr, FunctionArg, FunctionArgExpr, Query, SetExpr, Statement as Ast,
     TableFactor, TimezoneInfo, Value, VisitorMut,
 };
-use freestone_frontend::syntax::walk::{visit_expressions_mut, walk_mut};
 
 use super::Run;
 use crate::error::{Error, Result};
+use crate::expression::Scalar;
 use crate::names::fold;
 use crate::outcome::Outcome;
 use crate::session::{Prepared, Session, executed};
@@ -130,7 +130,8 @@ impl Run<'_> {
                     if matches!(value.value, Value::SingleQuotedString(_)))
                 && is_zoned(data_type)
                 // A text that cannot be read says so when it is executed.
-                && let Ok(ScalarValue::TimestampMicrosecond(Some(moment), _)) = self.constant(expr)
+                && let Ok(moment) = self.constant(expr)
+                && let Some((moment, _)) = Scalar::of(&moment, 0).as_timestamp()
                 && let Some(moment) = DateTime::from_timestamp_micros(moment)
                 && (1..=9999).contains(&moment.year())
             {

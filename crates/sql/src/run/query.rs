@@ -1,21 +1,20 @@
-//! Queries: logical plan, physical plan, stream.
+//! Queries: plan, stream.
 
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use crate::memory::Held;
+use crate::outcome::RowStream;
+use arrow::array::RecordBatch;
 use freestone_storage::Snapshot;
 use futures::StreamExt;
+use sqlparser::ast::Statement as Ast;
 
 use super::Run;
+use crate::engine::Pipelines;
 use crate::error::{Result, panicked};
-use crate::front::{self, Logical};
+use crate::front;
 use crate::lower::{self, with_schema};
 use crate::outcome::{Outcome, Rows};
 use crate::plans::{KnownPlan, lasting};
@@ -33,16 +32,16 @@ impl Run<'_> {
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
         self.session.database().memory().look_at_delta();
         let KnownPlan {
-            physical,
+            plan,
             schema,
             foreseen,
         } = match self.planned(ast).await? {
             Planned::Plan(plan) => plan,
-            Planned::Rows(rows) => return Outcome::batch(rows),
+            Planned::Rows(rows) => return Ok(Outcome::batch(rows)),
         };
-        let watching = self.watching(&physical, ast, &foreseen);
-        let context = self.session.task_context_at(&self.snapshot);
-        let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
+        let watching = self.watching(&plan, ast, &foreseen);
+        let context = self.session.run_context_at(&self.snapshot);
+        let stream = guarded(plan.stream(&context)?, &self.snapshot);
         let stream = Watching::over(watching, stream);
         Ok(Outcome::Rows(Rows {
             schema: Arc::clone(&schema),
@@ -70,9 +69,8 @@ impl Run<'_> {
         } else {
             None
         };
-        let physical = self.physical(&plan)?;
         let planned = KnownPlan {
-            physical,
+            plan: plan.runnable()?,
             schema,
             foreseen: Foreseen::default(),
         };
@@ -90,7 +88,7 @@ impl Run<'_> {
     /// saved by another design, and would differ from run to run with what is known.
     pub(super) fn watching(
         &self,
-        plan: &Arc<dyn ExecutionPlan>,
+        plan: &Pipelines,
         statement: &dyn Display,
         foreseen: &Foreseen,
     ) -> Option<Watching> {
@@ -108,11 +106,7 @@ impl Run<'_> {
     }
 
     /// The same of a plan that is run once.
-    pub(super) fn watched(
-        &self,
-        plan: &Arc<dyn ExecutionPlan>,
-        statement: &dyn Display,
-    ) -> Option<Watching> {
+    pub(super) fn watched(&self, plan: &Pipelines, statement: &dyn Display) -> Option<Watching> {
         self.watching(plan, statement, &Foreseen::default())
     }
 
@@ -122,43 +116,31 @@ impl Run<'_> {
     /// `53200` if `memory_limit` has no room for them; those of the plan.
     pub(super) async fn collected(
         &self,
-        plan: Arc<dyn ExecutionPlan>,
+        plan: Pipelines,
         watching: Option<Watching>,
     ) -> Result<Vec<RecordBatch>> {
         self.session.database().memory().look_at_delta();
-        let context = self.session.task_context();
-        let held = MemoryConsumer::new("collecting changed rows").register(context.memory_pool());
-        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
+        let context = self.session.run_context();
+        let mut held = Held::new(&context.memory, "collecting changed rows");
+        let mut stream = Watching::over(watching, plan.stream(&context)?);
         let (mut batches, mut counted) = (Vec::new(), Counted::default());
         while let Some(batch) = stream.next().await {
             let batch = batch?;
-            held.try_grow(counted.bytes(&batch))?;
+            held.grow(counted.bytes(&batch))?;
             batches.push(batch);
         }
         self.held.lock().push(held);
         Ok(batches)
     }
-
-    pub(crate) fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
-        match &plan.unreadable {
-            Some(error) => Err(error.clone()),
-            None => Ok(self.physical_of_any(plan)),
-        }
-    }
-
-    /// As [`Run::physical`], of a plan that may read a materialized view without rows, too.
-    pub(super) fn physical_of_any(&self, plan: &Logical) -> Arc<dyn ExecutionPlan> {
-        plan.plan.exec()
-    }
 }
 
 /// The stream with panics of operators turned into errors. It keeps what the statement sees:
 /// rows that are deleted while somebody reads are forgotten only when nobody sees them.
-fn guarded(stream: SendableRecordBatchStream, moment: &Snapshot) -> SendableRecordBatchStream {
-    let (schema, moment) = (stream.schema(), moment.clone());
+fn guarded(stream: RowStream, moment: &Snapshot) -> RowStream {
+    let moment = moment.clone();
     let stream = AssertUnwindSafe(stream).catch_unwind().map(move |item| {
         let _kept = &moment;
-        item.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()))
+        item.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
     });
-    Box::pin(RecordBatchStreamAdapter::new(schema, stream))
+    stream.boxed()
 }

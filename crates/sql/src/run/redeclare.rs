@@ -7,13 +7,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::physical_plan::collect;
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::visit_expressions_mut;
+use freestone_storage::{Column, ColumnType, Deferral, Table, TableSchema};
+use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, CreateIndex, DataType, Expr, GeneratedAs, Ident,
     RenameTableNameKind,
 };
-use freestone_frontend::syntax::walk::visit_expressions_mut;
-use freestone_storage::{Column, ColumnType, Deferral, Table, TableSchema};
 
 use super::Run;
 use super::alter_parts::{generation_of, is_numbering};
@@ -277,8 +276,7 @@ impl Run<'_> {
     pub(super) async fn any(&self, query: &str) -> Result<bool> {
         let ast = parse_one(query)?;
         let plan = self.logical(&ast).await?;
-        let physical = self.physical_of_any(&plan);
-        let found = collect(physical, self.session.task_context()).await?;
+        let found = plan.plan.collect(&self.session.run_context()).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
 
@@ -472,7 +470,7 @@ impl Run<'_> {
         checked.checks.retain(|check| !check.unvalidated);
         let checks = ingest::Checks::of(self.expressions(), &checked, &table.name)?;
         let target = target.with_checks(checks);
-        let streams = ingest::assigned(&target, self.physical_of_any(&plan), self.threads())?;
+        let streams = ingest::assigned(&target, &plan.plan, self.threads())?;
         let blocks = ingest::write(self.state(), &target, streams)
             .await?
             .into_blocks();

@@ -1,11 +1,11 @@
 //! FOREIGN KEY as written, and the key of the parent that it refers to.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::types::Type;
+use freestone_storage::{Column, ColumnType, Deferral, ForeignAction, ForeignKey, TableId};
+use sqlparser::ast::{
     ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial,
     ForeignKeyConstraint, Ident, ReferentialAction,
 };
-use freestone_frontend::types::Type;
-use freestone_storage::{Column, ColumnType, Deferral, ForeignAction, ForeignKey, TableId};
 
 use super::declare::Declared;
 use crate::error::{Error, Result};

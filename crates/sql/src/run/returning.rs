@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_empty_array,
-};
-use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified,
-    Statement as Ast, TableFactor, TableWithJoins,
-};
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_empty_array};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
+use sqlparser::ast::{
+    Expr, Ident, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified,
+    Statement as Ast, TableFactor, TableWithJoins,
+};
 
 use super::Run;
 use super::change::stored_in;
 use super::compose;
 use crate::error::{Error, Result};
-use crate::front::{columns_of_rows, has_query};
+use crate::front::{Columns, has_query};
 use crate::names::{fold, fold_part};
 use crate::outcome::Outcome;
 use crate::relations::updatable::{PLACE, Through};
@@ -206,7 +204,7 @@ impl Run<'_> {
             return Ok(Outcome::Done { tag, rows: count });
         };
         let rows = concat_batches(&nullable(&table.schema), rows)?;
-        let columns = columns_of_rows(table, alias)?;
+        let columns = Columns::of_rows(table, alias);
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = Default::default();
         let mut add = |field: Field, array: ArrayRef| {
             fields.push(field);
@@ -256,6 +254,8 @@ impl Run<'_> {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
         let schema = Arc::new(Schema::new(fields));
-        Outcome::batch(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+        Ok(Outcome::batch(RecordBatch::try_new_with_options(
+            schema, arrays, &options,
+        )?))
     }
 }

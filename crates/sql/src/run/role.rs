@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP ROLE, SET ROLE and SET SESSION AUTHORIZATION.
 
-use datafusion::arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
+use arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use freestone_storage::{Catalog, CatalogEdit, FIRST_ROLE, Role, RoleId};
 
 use super::Run;

@@ -11,7 +11,7 @@
 //! are run within one transaction: sequences first, then tables, views, indexes and rights, so
 //! that none stands before one that it needs. CREATE TRIGGER is refused as elsewhere.
 
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectNamePart, SchemaName, Statement as Ast};
+use sqlparser::ast::{ObjectName, ObjectNamePart, SchemaName, Statement as Ast};
 
 use crate::error::{Error, Result};
 use crate::names::{fold_part, quoted, schema_name};

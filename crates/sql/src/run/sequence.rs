@@ -1,9 +1,7 @@
 //! CREATE SEQUENCE and DROP SEQUENCE, and the options of sequences.
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, SequenceOptions, Statement as Ast, UnaryOperator,
-};
 use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition};
+use sqlparser::ast::{Expr, ObjectName, SequenceOptions, Statement as Ast, UnaryOperator};
 
 use super::Run;
 use super::alter_sequence::owner;

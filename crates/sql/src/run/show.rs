@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::sql::sqlparser::ast::{
+use arrow::datatypes::SchemaRef;
+use freestone_frontend::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
+use freestone_storage::{Catalog, Object, Privileges, Table};
+use sqlparser::ast::{
     ContextModifier, DateTimeField, Expr, Interval as Span, ObjectName, Reset, ResetStatement, Set,
     ShowStatementIn, Statement as Ast, Value,
 };
-use freestone_frontend::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
-use freestone_storage::{Catalog, Object, Privileges, Table};
 
 use super::Run;
 use super::redeclare::written;
@@ -39,7 +39,10 @@ impl Run<'_> {
                     .into_iter()
                     .map(|name| Some(name.to_owned()))
                     .collect();
-                Outcome::batch(batch(vec![("schema", Values::Text(names))])?)
+                Ok(Outcome::batch(batch(vec![(
+                    "schema",
+                    Values::Text(names),
+                )])?))
             }
             Ast::ShowColumns { show_options, .. } => match &show_options.show_in {
                 Some(ShowStatementIn {
@@ -78,7 +81,10 @@ impl Run<'_> {
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
         let name = spelt(name);
-        Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
+        Ok(Outcome::batch(batch(vec![(
+            name,
+            Values::Text(vec![Some(value)]),
+        )])?))
     }
 
     /// The value of a setting: those of the whole database whoever set them.
@@ -113,11 +119,11 @@ impl Run<'_> {
                 (Some(name), Some(value))
             })
             .unzip();
-        Outcome::batch(batch(vec![
+        Ok(Outcome::batch(batch(vec![
             ("name", Values::Text(names)),
             ("setting", Values::Text(values)),
             ("description", Values::Text(about)),
-        ])?)
+        ])?))
     }
 
     /// Tables (with their size) and views that may be read, or views alone.
@@ -146,7 +152,7 @@ impl Run<'_> {
         };
         let text =
             |of: fn(&Relation<'_>) -> Option<String>| Values::Text(rows.iter().map(of).collect());
-        Outcome::batch(batch(vec![
+        Ok(Outcome::batch(batch(vec![
             ("schema", text(|row| Some(row.0.clone()))),
             ("name", text(|row| Some(row.1.clone()))),
             (
@@ -159,7 +165,7 @@ impl Run<'_> {
                 "layout",
                 text(|row| row.2.map(|table| table.options.layout_text())),
             ),
-        ])?)
+        ])?))
     }
 
     async fn describe(&self, name: &ObjectName) -> Result<Outcome> {
@@ -385,7 +391,7 @@ fn describe_table(catalog: &Catalog, table: &Table) -> Result<Outcome> {
             (false, false) => None,
         }
     };
-    Outcome::batch(batch(vec![
+    Ok(Outcome::batch(batch(vec![
         (
             "column_name",
             Values::Text(columns.iter().map(|c| Some(c.name.clone())).collect()),
@@ -408,12 +414,12 @@ fn describe_table(catalog: &Catalog, table: &Table) -> Result<Outcome> {
             Values::Text(columns.iter().map(|c| c.described_default()).collect()),
         ),
         ("key", Values::Text((0..columns.len()).map(key).collect())),
-    ])?)
+    ])?))
 }
 
 fn described(schema: &SchemaRef) -> Result<Outcome> {
     let fields = schema.fields();
-    Outcome::batch(batch(vec![
+    Ok(Outcome::batch(batch(vec![
         (
             "column_name",
             Values::Text(fields.iter().map(|f| Some(f.name().clone())).collect()),
@@ -438,7 +444,7 @@ fn described(schema: &SchemaRef) -> Result<Outcome> {
         ),
         ("column_default", Values::Text(vec![None; fields.len()])),
         ("key", Values::Text(vec![None; fields.len()])),
-    ])?)
+    ])?))
 }
 
 fn yes_no(value: bool) -> String {

@@ -1,9 +1,9 @@
 //! What a statement with IF EXISTS or IF NOT EXISTS will leave undone.
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::Catalog;
+use sqlparser::ast::{
     AlterTable, AlterTableOperation, ObjectName, ObjectType, SchemaName, Statement as Ast,
 };
-use freestone_storage::Catalog;
 
 use super::declare::constraint_names;
 use crate::error::Result;

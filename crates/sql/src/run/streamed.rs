@@ -17,9 +17,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use crate::memory::Held;
+use arrow::array::RecordBatch;
 use freestone_storage::Table;
 use futures::StreamExt;
 
@@ -28,6 +27,7 @@ use super::change::Understood;
 use super::changes::{Changes, Touched};
 use super::conflict::Upsert;
 use super::merge::Merging;
+use crate::engine::Pipelines;
 use crate::error::Result;
 use crate::values::buffers::Counted;
 use crate::workload::Watching;
@@ -90,16 +90,16 @@ impl Run<'_> {
     pub(super) async fn changed_while_finding(
         &self,
         mut of: Streamed<'_>,
-        plan: Arc<dyn ExecutionPlan>,
+        plan: Pipelines,
         watching: Option<Watching>,
     ) -> Result<u64> {
         let memory = self.session.database().memory();
         memory.look_at_delta();
         let most = freestone_exec::Memory::limit(&**memory) / SHARE;
         let table = Arc::clone(of.table());
-        let context = self.session.task_context();
-        let held = MemoryConsumer::new("changed rows").register(context.memory_pool());
-        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
+        let context = self.session.run_context();
+        let mut held = Held::new(&context.memory, "changed rows");
+        let mut stream = Watching::over(watching, plan.stream(&context)?);
         let (mut touched, mut changed) = (Touched::default(), 0);
         let (mut found, mut rows, mut bytes) = (Vec::new(), 0, 0);
         let mut counted = Counted::default();
@@ -110,10 +110,10 @@ impl Run<'_> {
             if let Some(batch) = batch {
                 let size = counted.bytes(&batch);
                 let waits = touched.has_changed_keys(table.id);
-                match held.try_grow(size) {
+                match held.grow(size) {
                     Err(error) if waits => return Err(error.into()),
                     Err(_) => is_full = true,
-                    Ok(()) => is_full = !waits && held.size() >= most,
+                    Ok(()) => is_full = !waits && held.bytes() >= most,
                 }
                 (rows, bytes) = (rows + batch.num_rows(), bytes + size);
                 found.push(batch);

@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, Expr, Ident, Insert, ObjectName, ObjectNamePart, OnConflict, OnInsert,
-    SelectItem, SetExpr, Statement as Ast, TableObject,
-};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::syntax::{self, marks};
 use freestone_frontend::types::Type;
 use freestone_storage::Table;
+use sqlparser::ast::{
+    ConflictTarget, Expr, Ident, Insert, ObjectName, ObjectNamePart, OnConflict, OnInsert,
+    SelectItem, SetExpr, Statement as Ast, TableObject,
+};
 
 use super::Run;
 use super::change::{Changed, stored_in};
@@ -132,7 +132,7 @@ impl Run<'_> {
         let query = compose::query(checked.collect(), from, None)?;
         let query = compose::ordered(query, compose::column(&view, PLACE));
         let plan = self.logical(&Ast::Query(Box::new(query))).await?.stored()?;
-        let plan = self.physical(&plan)?;
+        let plan = plan.runnable()?;
         let found = self.collected(plan, None).await?;
         let mut place = 0;
         for batch in &found {

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use datafusion::sql::sqlparser::ast::{Statement as Ast, TransactionModifier};
 use freestone_storage::{CatalogEdit, Snapshot, Stopped, Transaction, Waiting};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use parking_lot::Mutex;
+use sqlparser::ast::{Statement as Ast, TransactionModifier};
 
 use super::Run;
 use super::by_keys::changed_rows;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::{SequenceId, Table, TableId};
+use sqlparser::ast::{
     CascadeOption, ObjectName, Truncate, TruncateIdentityOption, VacuumStatement,
 };
-use freestone_storage::{SequenceId, Table, TableId};
 
 use super::Run;
 use super::change::{Changed, select};

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef,
-    DataType as Written, Expr, Ident, ObjectName, Statement as Ast, UserDefinedTypeRepresentation,
-    Value,
-};
 use freestone_frontend::syntax::walk::visit_expressions_mut;
 use freestone_storage::{
     Catalog, CatalogEdit, ColumnType, Deferral, Label, Modifier, Privileges, Table, TypeId,
     UserType, UserTypeKind,
+};
+use sqlparser::ast::{
+    AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef,
+    DataType as Written, Expr, Ident, ObjectName, Statement as Ast, UserDefinedTypeRepresentation,
+    Value,
 };
 
 use super::Run;

@@ -1,7 +1,7 @@
 //! What becomes of statements that the grammar has no tree for.
 
-use datafusion::sql::sqlparser::ast::CreateExtension;
 use freestone_storage::Privileges;
+use sqlparser::ast::CreateExtension;
 
 use super::Run;
 use crate::error::{Error, Result};

@@ -2,11 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
-    CreateTableOptions, CreateView, Expr, SqlOption, Statement as Ast, Value,
-};
 use freestone_frontend::syntax::walk::visit_relations;
 use freestone_storage::{ReadRelation, ViewQuery};
+use sqlparser::ast::{CreateTableOptions, CreateView, Expr, SqlOption, Statement as Ast, Value};
 
 use super::Run;
 use super::redeclare::written;

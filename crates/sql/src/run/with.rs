@@ -16,14 +16,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{
-    Cte, ObjectName, Query, Statement as Ast, TableAliasColumnDef, With,
-};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::syntax::walk::visit_relations;
 use freestone_frontend::types::{Type, formatted};
 use futures::TryStreamExt;
+use sqlparser::ast::{Cte, ObjectName, Query, Statement as Ast, TableAliasColumnDef, With};
 
 use super::Run;
 use super::changes::Touched;
@@ -120,7 +118,7 @@ impl Run<'_> {
             Outcome::Rows(rows) => {
                 let schema = Arc::clone(&rows.schema);
                 let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
-                Outcome::batches(schema, batches)?
+                Outcome::batches(schema, batches)
             }
             done => done,
         };

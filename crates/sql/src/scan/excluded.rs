@@ -91,8 +91,8 @@ fn values_of(column: &Column, bound: &PartitionBound) -> Option<Values> {
     }
 }
 
-fn text_of(text: &str) -> datafusion::arrow::array::ArrayRef {
-    use datafusion::arrow::array::StringViewArray;
+fn text_of(text: &str) -> arrow::array::ArrayRef {
+    use arrow::array::StringViewArray;
     std::sync::Arc::new(StringViewArray::from_iter_values([text]))
 }
 

@@ -1,16 +1,14 @@
-//! Predicates from DataFusion's logical expressions.
+//! Predicates from expressions.
 //!
 //! Called once for each conjunct of a WHERE clause when the planner asks which
 //! filters the scan takes over. A conjunct is taken whole or not at all: what
 //! comes out here decides rows, nothing above filters again.
 
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::expr::{BinaryExpr, InList, Like};
-use datafusion::logical_expr::{Between, Cast, Expr, Operator};
 use freestone_storage::{ColumnType, CompareOp, Predicate, TableSchema, Value};
 
 use super::like::like;
 use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
+use crate::expression::{Expr, Operator, Scalar};
 
 /// The predicate that holds for exactly the rows where `expr` is TRUE; `find` says which column a
 /// name means.
@@ -32,109 +30,78 @@ impl Translate<'_> {
     /// `strict`: NULL and FALSE must be told apart, as below a NOT.
     fn expr(&self, expr: &Expr, strict: bool) -> Option<Predicate> {
         match expr {
-            Expr::Alias(alias) => self.expr(&alias.expr, strict),
-            // What a condition on a NOT NULL column may be simplified to.
-            Expr::Literal(ScalarValue::Boolean(Some(value)), _) => Some(match value {
+            // A condition on a NOT NULL column may be simplified to it.
+            Expr::Literal(value) => Some(match value.as_bool()? {
                 true => Predicate::And(Vec::new()),
                 false => Predicate::Or(Vec::new()),
             }),
-            Expr::BinaryExpr(binary) => self.binary(binary, strict),
-            Expr::Not(inner) => Some(denied(self.expr(inner, true)?)),
+            Expr::Binary(left, op, right) => self.binary(left, *op, right, strict),
+            Expr::Not(inner) => Some(match &**inner {
+                Expr::IsNull(inner) => Predicate::IsNotNull(self.plain_column(inner)?),
+                inner => denied(self.expr(inner, true)?),
+            }),
             Expr::IsNull(inner) => Some(Predicate::IsNull(self.plain_column(inner)?)),
-            Expr::IsNotNull(inner) => Some(Predicate::IsNotNull(self.plain_column(inner)?)),
-            Expr::Between(between) => self.between(between),
-            Expr::InList(list) => self.in_list(list, strict),
-            Expr::Like(pattern) => self.like(pattern),
+            Expr::InList(value, list) => {
+                let column = self.column(value)?;
+                let kind = &self.schema.columns[column].kind;
+                in_list(column, kind, list, false, strict)
+            }
+            Expr::Like {
+                text,
+                pattern,
+                negated,
+            } => {
+                let column = self.column(text)?;
+                let kind = &self.schema.columns[column].kind;
+                let found = like(column, kind, pattern, false)?;
+                Some(match negated {
+                    true => Predicate::Not(Box::new(found)),
+                    false => found,
+                })
+            }
             Expr::Column(_) => {
                 let column = self.plain_column(expr)?;
                 compare(
                     column,
                     &self.schema.columns[column].kind,
                     CompareOp::Eq,
-                    &ScalarValue::Boolean(Some(true)),
+                    &Scalar::boolean(true),
                 )
             }
-            Expr::ScalarFunction(call) if call.func.name() == "starts_with" => {
-                let [text, prefix] = call.args.as_slice() else {
-                    return None;
-                };
+            Expr::Prefix(text, prefix) => {
                 let column = self.column(text)?;
-                let prefix = constant(prefix)?.try_as_str()??.to_owned();
                 // Only for text columns: the empty pattern tells.
                 like(column, &self.schema.columns[column].kind, "%", false)?;
+                let prefix = prefix.clone();
                 Some(Predicate::Prefix { column, prefix })
             }
             _ => None,
         }
     }
 
-    fn binary(&self, binary: &BinaryExpr, strict: bool) -> Option<Predicate> {
-        let both = || {
-            let left = self.expr(&binary.left, strict)?;
-            let right = self.expr(&binary.right, strict)?;
-            Some([left, right])
-        };
-        match binary.op {
+    fn binary(&self, left: &Expr, op: Operator, right: &Expr, strict: bool) -> Option<Predicate> {
+        let both = || Some([self.expr(left, strict)?, self.expr(right, strict)?]);
+        match op {
             Operator::And => return Some(Predicate::And(both()?.into())),
             Operator::Or => return Some(either(both()?)),
             _ => {}
         }
-        let op = compare_op(binary.op)?;
-        let (column, op, scalar) = match (constant(&binary.left), constant(&binary.right)) {
-            (None, Some(scalar)) => (self.column(&binary.left)?, op, scalar),
-            (Some(scalar), None) => (self.column(&binary.right)?, mirrored(op), scalar),
+        let op = compare_op(op)?;
+        let (column, op, scalar) = match (constant(left), constant(right)) {
+            (None, Some(scalar)) => (self.column(left)?, op, scalar),
+            (Some(scalar), None) => (self.column(right)?, mirrored(op), scalar),
             _ => return None,
         };
         compare(column, &self.schema.columns[column].kind, op, scalar)
     }
 
-    fn between(&self, between: &Between) -> Option<Predicate> {
-        let column = self.column(&between.expr)?;
-        let kind = &self.schema.columns[column].kind;
-        let low = compare(column, kind, CompareOp::GtEq, constant(&between.low)?)?;
-        let high = compare(column, kind, CompareOp::LtEq, constant(&between.high)?)?;
-        let inside = Predicate::And(vec![low, high]);
-        Some(if between.negated {
-            Predicate::Not(Box::new(inside))
-        } else {
-            inside
-        })
-    }
-
-    fn in_list(&self, list: &InList, strict: bool) -> Option<Predicate> {
-        let column = self.column(&list.expr)?;
-        let scalars = list
-            .list
-            .iter()
-            .map(constant)
-            .collect::<Option<Vec<&ScalarValue>>>()?;
-        let kind = &self.schema.columns[column].kind;
-        in_list(column, kind, &scalars, list.negated, strict)
-    }
-
-    fn like(&self, pattern: &Like) -> Option<Predicate> {
-        if pattern.escape_char.is_some_and(|c| c != '\\') {
-            return None;
-        }
-        let column = self.column(&pattern.expr)?;
-        let text = constant(&pattern.pattern)?.try_as_str()??;
-        let kind = &self.schema.columns[column].kind;
-        let found = like(column, kind, text, pattern.case_insensitive)?;
-        Some(if pattern.negated {
-            Predicate::Not(Box::new(found))
-        } else {
-            found
-        })
-    }
-
     /// The column under casts that change neither value nor order.
     fn column(&self, expr: &Expr) -> Option<usize> {
         match expr {
-            Expr::Column(column) => (self.find)(&column.name),
-            Expr::Cast(Cast { expr, field }) => {
+            Expr::Column(name) => (self.find)(name),
+            Expr::Cast(expr, to) => {
                 let column = self.column(expr)?;
-                cast_keeps_order(&self.schema.columns[column].kind, field.data_type())
-                    .then_some(column)
+                cast_keeps_order(&self.schema.columns[column].kind, to).then_some(column)
             }
             _ => None,
         }
@@ -142,7 +109,7 @@ impl Translate<'_> {
 
     fn plain_column(&self, expr: &Expr) -> Option<usize> {
         match expr {
-            Expr::Column(column) => (self.find)(&column.name),
+            Expr::Column(name) => (self.find)(name),
             _ => None,
         }
     }
@@ -212,10 +179,9 @@ fn denied(predicate: Predicate) -> Predicate {
     }
 }
 
-fn constant(expr: &Expr) -> Option<&ScalarValue> {
+fn constant(expr: &Expr) -> Option<&Scalar> {
     match expr {
-        Expr::Literal(scalar, _) => Some(scalar),
-        Expr::Alias(alias) => constant(&alias.expr),
+        Expr::Literal(scalar) => Some(scalar),
         _ => None,
     }
 }

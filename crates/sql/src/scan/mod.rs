@@ -20,7 +20,7 @@ pub(crate) use statistics::{scalar_of, selectivity};
 pub(crate) fn in_values(
     schema: &freestone_storage::TableSchema,
     column: usize,
-    values: &[&datafusion::common::ScalarValue],
+    values: &[crate::expression::Scalar],
 ) -> Option<freestone_storage::Predicate> {
     let kind = &schema.columns.get(column)?.kind;
     sargable::in_list(column, kind, values, false, false)

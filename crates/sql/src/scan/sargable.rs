@@ -14,11 +14,11 @@
 //! | `x =  0.055`   | never true, NULL stays NULL |
 //! | `x <> 0.055`   | true unless NULL            |
 //!
-//! What cannot be stated exactly is not translated ([`None`]) and stays with
-//! DataFusion. NaN is one such case: storage promises nothing about it.
+//! What cannot be stated exactly is not translated ([`None`]) and is left to the
+//! bulk engine. NaN is one such case: storage promises nothing about it.
 
-use datafusion::arrow::datatypes::{DataType, TimeUnit};
-use datafusion::common::ScalarValue;
+use crate::expression::Scalar;
+use arrow::datatypes::{DataType, TimeUnit};
 use freestone_storage::{ColumnType, CompareOp, Predicate, Value};
 
 /// Microseconds of a day: one DATE step seen from a TIMESTAMP.
@@ -68,7 +68,7 @@ pub(crate) fn compare(
     column: usize,
     kind: &ColumnType,
     op: CompareOp,
-    scalar: &ScalarValue,
+    scalar: &Scalar,
 ) -> Option<Predicate> {
     let with = |op, value| Some(Predicate::Compare { column, op, value });
     match literal(kind, scalar)? {
@@ -94,7 +94,7 @@ pub(crate) fn compare(
 pub(crate) fn in_list(
     column: usize,
     kind: &ColumnType,
-    list: &[&ScalarValue],
+    list: &[Scalar],
     negated: bool,
     strict: bool,
 ) -> Option<Predicate> {
@@ -200,94 +200,49 @@ fn class(kind: &ColumnType) -> Class {
 }
 
 /// The literal in units of the column; `None` for NULL and for other types.
-pub(crate) fn literal(kind: &ColumnType, scalar: &ScalarValue) -> Option<Literal> {
+pub(crate) fn literal(kind: &ColumnType, scalar: &Scalar) -> Option<Literal> {
     match class(kind) {
         Class::Whole { unit } => whole(unit, scalar),
-        Class::Float => float(scalar).filter(|v| !v.is_nan()).map(Literal::Float),
-        Class::Bool => match scalar {
-            ScalarValue::Boolean(Some(value)) => Some(Literal::Bool(*value)),
-            _ => None,
-        },
+        Class::Float => scalar
+            .as_float()
+            .filter(|v| !v.is_nan())
+            .map(Literal::Float),
+        Class::Bool => scalar.as_bool().map(Literal::Bool),
         Class::Text => {
-            let text = scalar.try_as_str().flatten();
+            let text = scalar.as_text();
             text.map(|text| Literal::Bytes(text.as_bytes().to_vec()))
         }
-        Class::Bytes => match scalar {
-            ScalarValue::Binary(Some(bytes))
-            | ScalarValue::LargeBinary(Some(bytes))
-            | ScalarValue::BinaryView(Some(bytes)) => Some(Literal::Bytes(bytes.clone())),
-            _ => None,
-        },
-        Class::Uuid => match scalar {
-            ScalarValue::FixedSizeBinary(16, Some(bytes)) => Some(Literal::Bytes(bytes.clone())),
-            _ => None,
-        },
+        Class::Bytes | Class::Uuid => {
+            let of_uuid = matches!(scalar.data_type(), DataType::FixedSizeBinary(_));
+            let is_uuid = matches!(class(kind), Class::Uuid);
+            let bytes = scalar.as_bytes().filter(|_| of_uuid == is_uuid);
+            bytes.map(|bytes| Literal::Bytes(bytes.to_vec()))
+        }
         Class::Opaque => None,
     }
 }
 
-fn float(scalar: &ScalarValue) -> Option<f64> {
-    match scalar {
-        ScalarValue::Float32(value) => value.map(f64::from),
-        ScalarValue::Float64(value) => *value,
-        _ => None,
-    }
-}
-
-fn whole(unit: Unit, scalar: &ScalarValue) -> Option<Literal> {
+fn whole(unit: Unit, scalar: &Scalar) -> Option<Literal> {
+    // A date that a TIMESTAMP meets is its first moment.
+    let day = || scalar.as_date().map(i128::from);
     match unit {
         Unit::Decimal(scale) => {
-            let (value, literal_scale) = number(scalar)?;
-            Some(rescale(value, literal_scale, scale))
+            let (value, literal_scale) = scalar.as_number()?;
+            Some(rescale(value, literal_scale.into(), scale))
         }
-        Unit::Day => match scalar {
-            ScalarValue::Date32(Some(days)) => Some(fraction(i128::from(*days), 1)),
-            other => instant(other, false).map(|(value, den)| fraction(value, den * DAY_MICROS)),
-        },
-        Unit::TimeMicro => match scalar {
-            ScalarValue::Time64Microsecond(Some(value)) => Some(fraction(i128::from(*value), 1)),
-            ScalarValue::Time64Nanosecond(Some(value)) => Some(fraction(i128::from(*value), 1000)),
+        Unit::Day => match (day(), scalar.as_timestamp()) {
+            (Some(days), _) => Some(fraction(days, 1)),
+            // A DATE meets only timestamps without a zone; others are cast before.
+            (None, Some((micros, false))) => Some(fraction(micros.into(), DAY_MICROS)),
             _ => None,
         },
-        Unit::Micro => match scalar {
-            ScalarValue::Date32(Some(days)) => Some(fraction(i128::from(*days) * DAY_MICROS, 1)),
-            other => instant(other, true).map(|(value, den)| fraction(value, den)),
+        Unit::TimeMicro => Some(fraction(scalar.as_time()?.into(), 1)),
+        Unit::Micro => match (day(), scalar.as_timestamp()) {
+            (Some(days), _) => Some(fraction(days * DAY_MICROS, 1)),
+            (None, Some((micros, _))) => Some(fraction(micros.into(), 1)),
+            _ => None,
         },
     }
-}
-
-/// An integer or decimal as digits and scale.
-fn number(scalar: &ScalarValue) -> Option<(i128, i32)> {
-    Some(match scalar {
-        ScalarValue::Int8(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::Int16(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::Int32(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::Int64(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::UInt8(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::UInt16(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::UInt32(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::UInt64(Some(v)) => (i128::from(*v), 0),
-        ScalarValue::Decimal32(Some(v), _, scale) => (i128::from(*v), i32::from(*scale)),
-        ScalarValue::Decimal64(Some(v), _, scale) => (i128::from(*v), i32::from(*scale)),
-        ScalarValue::Decimal128(Some(v), _, scale) => (*v, i32::from(*scale)),
-        _ => return None,
-    })
-}
-
-/// A timestamp in microseconds over a denominator.
-fn instant(scalar: &ScalarValue, zoned: bool) -> Option<(i128, i128)> {
-    let (value, zone, per_micro_num, per_micro_den) = match scalar {
-        ScalarValue::TimestampSecond(Some(v), zone) => (*v, zone, 1_000_000, 1),
-        ScalarValue::TimestampMillisecond(Some(v), zone) => (*v, zone, 1000, 1),
-        ScalarValue::TimestampMicrosecond(Some(v), zone) => (*v, zone, 1, 1),
-        ScalarValue::TimestampNanosecond(Some(v), zone) => (*v, zone, 1, 1000),
-        _ => return None,
-    };
-    // A DATE meets only timestamps without a zone; the planner casts the rest.
-    if zone.is_some() && !zoned {
-        return None;
-    }
-    Some((i128::from(value) * per_micro_num, per_micro_den))
 }
 
 /// `value / 10^from` in units of `10^-to`, saturating far outside any column.

@@ -4,7 +4,10 @@
 //! selectivity, from bounds and distinct counts, as in System R), and terms of a
 //! conjunction are taken as independent.
 
-use datafusion::common::ScalarValue;
+use std::sync::Arc;
+
+use crate::expression::Scalar;
+use arrow::array::{ArrayRef, BinaryViewArray, Float32Array, Float64Array};
 use freestone_storage::{
     ColumnStatistics as Facts, ColumnType, CompareOp, Predicate, TableStatistics, Value,
 };
@@ -15,46 +18,37 @@ const GUESS: f64 = 0.2;
 /// Share kept by LIKE 'prefix%'.
 const PREFIX_GUESS: f64 = 0.05;
 
-/// A storage value as DataFusion's scalar of the column's type.
-pub(crate) fn scalar_of(kind: &ColumnType, value: &Value) -> Option<ScalarValue> {
-    let text = |bytes: &[u8]| {
-        std::str::from_utf8(bytes)
-            .ok()
-            .map(|text| ScalarValue::Utf8View(Some(text.to_owned())))
-    };
+/// A storage value as one of the Arrow type of its column.
+pub(crate) fn scalar_of(kind: &ColumnType, value: &Value) -> Option<Scalar> {
+    let of = |array: ArrayRef| Some(Scalar::of(&array, 0));
     match (kind, value) {
-        (ColumnType::Boolean, Value::Bool(v)) => Some(ScalarValue::Boolean(Some(*v))),
-        (ColumnType::Boolean, Value::Int(v)) => Some(ScalarValue::Boolean(Some(*v != 0))),
-        (ColumnType::Real, Value::Float(v)) => Some(ScalarValue::Float32(Some(*v as f32))),
-        (ColumnType::Double, Value::Float(v)) => Some(ScalarValue::Float64(Some(*v))),
+        (ColumnType::Boolean, Value::Bool(v)) => Some(Scalar::boolean(*v)),
+        (ColumnType::Boolean, Value::Int(v)) => Some(Scalar::boolean(*v != 0)),
+        (ColumnType::Real, Value::Float(v)) => of(Arc::new(Float32Array::from(vec![*v as f32]))),
+        (ColumnType::Double, Value::Float(v)) => of(Arc::new(Float64Array::from(vec![*v]))),
         (ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text, Value::Bytes(v)) => {
-            text(v)
+            Some(Scalar::text(std::str::from_utf8(v).ok()?))
         }
-        (ColumnType::Bytea, Value::Bytes(v)) => Some(ScalarValue::BinaryView(Some(v.clone()))),
-        (ColumnType::Uuid, Value::Bytes(v)) if v.len() == 16 => {
-            Some(ScalarValue::FixedSizeBinary(16, Some(v.clone())))
+        (ColumnType::Bytea | ColumnType::Uuid, Value::Bytes(v)) => {
+            let bytes: ArrayRef = Arc::new(BinaryViewArray::from(vec![v.as_slice()]));
+            Scalar::of(&bytes, 0).cast_to(&kind.arrow()).ok()
         }
-        (kind, Value::Int(v)) => whole_scalar(kind, *v),
-        _ => None,
-    }
-}
-
-fn whole_scalar(kind: &ColumnType, value: i128) -> Option<ScalarValue> {
-    let long = i64::try_from(value).ok();
-    match kind {
-        ColumnType::SmallInt => Some(ScalarValue::Int16(Some(i16::try_from(value).ok()?))),
-        ColumnType::Integer => Some(ScalarValue::Int32(Some(i32::try_from(value).ok()?))),
-        ColumnType::BigInt => Some(ScalarValue::Int64(Some(long?))),
-        ColumnType::Decimal { precision, scale } => {
-            Some(ScalarValue::Decimal128(Some(value), *precision, *scale))
+        (ColumnType::Decimal { precision, scale }, Value::Int(v)) => {
+            Scalar::decimal(*v, *precision, *scale).ok()
         }
-        ColumnType::Date => Some(ScalarValue::Date32(Some(i32::try_from(value).ok()?))),
-        ColumnType::Time => Some(ScalarValue::Time64Microsecond(Some(long?))),
-        ColumnType::Timestamp => Some(ScalarValue::TimestampMicrosecond(Some(long?), None)),
-        ColumnType::TimestampTz => Some(ScalarValue::TimestampMicrosecond(
-            Some(long?),
-            Some("+00:00".into()),
-        )),
+        (ColumnType::Date, Value::Int(v)) => Some(Scalar::date(i32::try_from(*v).ok()?)),
+        (
+            ColumnType::SmallInt
+            | ColumnType::Integer
+            | ColumnType::BigInt
+            | ColumnType::Time
+            | ColumnType::Timestamp
+            | ColumnType::TimestampTz,
+            Value::Int(v),
+        ) => {
+            let number = Scalar::integer(i64::try_from(*v).ok()?);
+            number.cast_to(&kind.arrow()).ok()
+        }
         _ => None,
     }
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use datafusion::arrow::array::{RecordBatch, UInt64Array};
-use datafusion::arrow::compute::{concat_batches, take_record_batch};
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use crate::memory::Held;
+use crate::outcome::RowStream;
+use arrow::array::{RecordBatch, UInt64Array};
+use arrow::compute::{concat_batches, take_record_batch};
+use arrow::datatypes::SchemaRef;
 use futures::StreamExt;
 use parking_lot::Mutex;
 
@@ -53,7 +53,7 @@ pub(crate) struct Declared {
 enum Source {
     /// Computed as it is read, forward only.
     Stream {
-        stream: SendableRecordBatchStream,
+        stream: RowStream,
         rest: Option<RecordBatch>,
         /// Rows that were read.
         at: i64,
@@ -64,7 +64,7 @@ enum Source {
     Kept {
         rows: RecordBatch,
         at: i64,
-        _held: MemoryReservation,
+        _held: Held,
     },
 }
 
@@ -224,16 +224,13 @@ impl Session {
         })
     }
 
-    async fn kept_rows(
-        &self,
-        mut stream: SendableRecordBatchStream,
-    ) -> Result<(Vec<RecordBatch>, MemoryReservation)> {
-        let context = self.task_context();
-        let held = MemoryConsumer::new("rows of a cursor").register(context.memory_pool());
+    async fn kept_rows(&self, mut stream: RowStream) -> Result<(Vec<RecordBatch>, Held)> {
+        let context = self.run_context();
+        let mut held = Held::new(&context.memory, "rows of a cursor");
         let mut batches = Vec::new();
         while let Some(batch) = stream.next().await {
             let batch = batch?;
-            held.try_grow(batch.get_array_memory_size())?;
+            held.grow(batch.get_array_memory_size())?;
             batches.push(batch);
         }
         Ok((batches, held))
@@ -277,7 +274,7 @@ impl Session {
         };
         let schema = SchemaRef::clone(&cursor.schema);
         self.cursors.open(name.to_owned(), cursor)?;
-        Outcome::batches(schema, batches)
+        Ok(Outcome::batches(schema, batches))
     }
 }
 
@@ -297,7 +294,7 @@ fn forward(wanted: Move, at: i64, ended: bool) -> Option<(i64, i64)> {
 
 /// The next rows of a stream: their number, and themselves if they are wanted.
 async fn next(
-    stream: &mut SendableRecordBatchStream,
+    stream: &mut RowStream,
     rest: &mut Option<RecordBatch>,
     count: i64,
     wanted: bool,
@@ -370,8 +367,8 @@ fn none(name: &str) -> Error {
 mod tests {
     use std::sync::Arc;
 
-    use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
-    use datafusion::arrow::datatypes::Int64Type;
+    use arrow::array::{ArrayRef, AsArray, Int64Array};
+    use arrow::datatypes::Int64Type;
 
     use super::*;
 

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::plans::PlannedFor;
 use crate::rights::{Identity, Login};
 use crate::settings::{ClientSettings, of_all};
-use crate::template::limited;
 
 impl Session {
     /// Which known plans were made with its settings, and for its rights.
@@ -35,7 +34,7 @@ impl Session {
         if let Some((role, limit)) = login.memory_limit() {
             let broker = self.database.role_memory(role, &limit)?;
             let mut state = self.state.write();
-            *state = limited(&state, broker);
+            state.set_memory(broker);
         }
         self.identity.enter(&login.who);
         Ok(())

@@ -4,9 +4,8 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use datafusion::physical_plan::ExecutionPlan;
-
 use super::Session;
+use crate::engine::Pipelines;
 use crate::error::Result;
 use crate::files::readable;
 use crate::plans::PlanSettings;
@@ -33,11 +32,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::known`]; errors of reading what tables consist of.
-    pub(crate) fn watched(
-        &self,
-        plan: &Arc<dyn ExecutionPlan>,
-        statement: &dyn Display,
-    ) -> Result<Watched> {
+    pub(crate) fn watched(&self, plan: &Pipelines, statement: &dyn Display) -> Result<Watched> {
         let database = &self.database;
         Watched::of(
             (database.record(), self.known()?),

@@ -23,30 +23,23 @@ mod texts;
 mod transaction;
 mod zone;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use datafusion::execution::TaskContext;
-use datafusion::execution::session_state::SessionState;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::prelude::SessionConfig;
-use freestone_exec::Memory;
+use crate::state::SessionState;
 use freestone_frontend::syntax::cut_names;
 use freestone_storage::{Snapshot, Transaction};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::advisory_locks::HeldLocks;
 use crate::catalogs;
 use crate::catalogs::pg_catalog::KeptBySession;
 use crate::database::Database;
-use crate::engine::watching;
+use crate::engine::{RunContext, watching};
 use crate::error::Result;
 use crate::frames::Lent;
 use crate::interrupt::Requests;
-use crate::memory::Broker;
-use crate::options::OwnOptions;
 use crate::outcome::{Outcome, Rows};
 use crate::plans::PlanSettings;
 use crate::progress::Progress;
@@ -103,9 +96,6 @@ pub struct Session {
     requests: Arc<Requests>,
 }
 
-/// A sort holds back at most one part of so many of all memory.
-const SORT_SHARE: usize = 64;
-
 impl Session {
     pub(crate) fn new(
         database: Database,
@@ -113,34 +103,33 @@ impl Session {
         options: &SessionOptions,
     ) -> Self {
         let progress = Arc::new(Progress::default());
-        let config = state.config_mut();
-        config.set_extension(Arc::clone(&progress));
-        config.set_extension(Arc::clone(database.store()));
-        config.set_extension(Arc::clone(database.record()));
+        state.put(Arc::clone(&progress));
+        state.put(Arc::clone(database.store()));
+        state.put(Arc::clone(database.record()));
         let identity = Arc::<Identity>::default();
-        config.set_extension(Arc::clone(&identity));
-        config.set_extension(Arc::new(catalogs::installed()));
+        state.put(Arc::clone(&identity));
+        state.put(Arc::new(catalogs::installed()));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
-        config.set_extension(Arc::clone(&numbers));
+        state.put(Arc::clone(&numbers));
         let client = Arc::new(ClientSettings::default());
-        config.set_extension(Arc::clone(&client));
+        state.put(Arc::clone(&client));
         let requests = Arc::new(Requests::default());
-        config.set_extension(Arc::clone(&requests));
+        state.put(Arc::clone(&requests));
         let lent = Arc::new(Lent::default());
-        config.set_extension(Arc::clone(&lent));
+        state.put(Arc::clone(&lent));
         let prepared = Arc::<PreparedStatements>::default();
         let locks = Arc::new(HeldLocks::new(database.advisory_locks()));
-        config.set_extension(Arc::clone(&locks));
+        state.put(Arc::clone(&locks));
         let cursors = Arc::<Cursors>::default();
-        config.set_extension(Arc::new(KeptBySession {
+        state.put(Arc::new(KeptBySession {
             // What a cursor reads keeps the configuration, so that may not keep the cursors.
             cursors: cursors::listing(Arc::downgrade(&cursors)),
             statements: prepared::listing(Arc::clone(&prepared)),
         }));
         if let Some(threads) = options.threads {
-            config.options_mut().execution.target_partitions = threads.max(1);
+            state.options_mut().threads = threads.max(1);
         }
-        let threads = state.config().target_partitions();
+        let threads = state.options().threads;
         Self {
             plan_settings: Mutex::new(PlanSettings::Usual(threads)),
             database,
@@ -229,7 +218,7 @@ impl Session {
                 });
                 Outcome::Rows(Rows {
                     schema: Arc::clone(&schema),
-                    stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+                    stream: stream.boxed(),
                 })
             }
             done => done,
@@ -265,7 +254,7 @@ impl Session {
                 let stream = stream.inspect_err(move |_| open.lock().leave(true));
                 Outcome::Rows(Rows {
                     schema: Arc::clone(&schema),
-                    stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+                    stream: stream.boxed(),
                 })
             }
             other => other,
@@ -317,7 +306,7 @@ impl Session {
 
     /// Threads that a statement may use.
     pub(crate) fn threads(&self) -> usize {
-        self.state.read().config().target_partitions()
+        self.state.read().options().threads
     }
 
     /// The numbers of sequences.
@@ -342,53 +331,28 @@ impl Session {
     /// The session's state for one statement: `now()` stands still in it.
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
-        state.mark_start_execution();
+        state.begin();
         let (start, number) = {
             let open = self.transaction.lock();
             (open.start(), open.numbered(self.database.store()))
         };
         if let Some(start) = start {
-            state.config_mut().set_extension(Arc::new(Begun(start)));
+            state.put(Arc::new(Begun(start)));
         }
-        state.config_mut().set_extension(Arc::new(number));
-        self.limit_sorts(state.config_mut());
+        state.put(Arc::new(number));
         state
     }
 
-    /// What a plan runs with; functions are in the plan already.
-    pub(crate) fn task_context(&self) -> Arc<TaskContext> {
-        self.task_context_with(|_| {})
+    /// The surroundings in which its plans run.
+    pub(crate) fn run_context(&self) -> RunContext {
+        RunContext::of(&self.state.read())
     }
 
     /// The same for scans that see `moment`, whatever they were planned for.
-    pub(crate) fn task_context_at(&self, moment: &Snapshot) -> Arc<TaskContext> {
-        self.task_context_with(|config| config.set_extension(Arc::new(moment.clone())))
-    }
-
-    fn task_context_with(&self, change: impl FnOnce(&mut SessionConfig)) -> Arc<TaskContext> {
-        let state = self.state.read();
-        let mut config = state.config().clone();
-        change(&mut config);
-        self.limit_sorts(&mut config);
-        Arc::new(TaskContext::new(
-            None,
-            state.session_id().to_owned(),
-            config,
-            HashMap::new(),
-            HashMap::new(),
-            HashMap::new(),
-            HashMap::new(),
-            Arc::clone(state.runtime_env()),
-        ))
-    }
-
-    /// What DataFusion's sorts hold back for merging their runs is made for large limits.
-    fn limit_sorts(&self, config: &mut SessionConfig) {
-        let own = config.get_extension::<Broker>();
-        let limit = own.map_or_else(|| self.database.memory().limit(), |own| own.limit());
-        let share = limit / SORT_SHARE;
-        if config.options().execution.sort_spill_reservation_bytes > share {
-            config.options_mut().execution.sort_spill_reservation_bytes = share;
+    pub(crate) fn run_context_at(&self, moment: &Snapshot) -> RunContext {
+        RunContext {
+            moment: Some(moment.clone()),
+            ..self.run_context()
         }
     }
 
@@ -405,16 +369,17 @@ impl Session {
         }
         change(&mut state, setting)?;
         self.client.changed();
-        let own = state.config_options().extensions.get::<OwnOptions>();
-        let relaxed = own.is_some_and(|own| own.durability == "relaxed");
+        let options = state.options();
+        let relaxed = options.durability == "relaxed";
         self.relaxed.store(relaxed, Ordering::Relaxed);
         *self.plan_settings.lock() = PlanSettings::own();
         if setting.name.eq_ignore_ascii_case(WORKLOAD) {
-            let on = own.is_none_or(|own| own.workload != "off");
-            self.database.record().set_recording(on);
+            self.database
+                .record()
+                .set_recording(options.workload != "off");
         }
         if setting.name.eq_ignore_ascii_case(MOVER) {
-            match own.is_some_and(|own| own.mover == "paused") {
+            match options.mover == "paused" {
                 true => self.database.store().pause_mover(),
                 false => self.database.store().resume_mover(),
             }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::array::{ArrayRef, AsArray, Int64Array};
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::types::{Reg, Type, formatted};

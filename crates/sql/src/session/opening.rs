@@ -5,8 +5,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
+use arrow::array::RecordBatch;
 
 use super::{Session, SessionOptions};
 use crate::database::Database;
@@ -77,7 +77,7 @@ impl Database {
         let load = ingest::load(self.store(), &state, &name, target, sources, checks);
         let counted = session.progress();
         // A thread of our own: the caller may be inside a runtime already.
-        let workers = state.config().target_partitions();
+        let workers = state.options().threads;
         std::thread::scope(|scope| {
             let (finished, wait) = mpsc::channel();
             let run = move || {

@@ -8,13 +8,13 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::{visit_expressions_mut, visit_relations_mut};
+use freestone_storage::Catalog;
+use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ArrayElemTypeDef, ColumnDef, ColumnOption, DataType,
     Expr, ForeignKeyConstraint, Ident, ObjectName, ObjectNamePart, Query, Statement as Ast,
     TableConstraint,
 };
-use freestone_frontend::syntax::walk::{visit_expressions_mut, visit_relations_mut};
-use freestone_storage::Catalog;
 
 use super::Session;
 use super::targets::{self, Object};
@@ -196,7 +196,7 @@ impl Looked<'_> {
 
     /// A statement that changes rows and stands where a query may.
     fn changing(&self, query: &mut Query) -> Result<()> {
-        use datafusion::sql::sqlparser::ast::SetExpr;
+        use sqlparser::ast::SetExpr;
         if changing(query).is_some()
             && let SetExpr::Insert(ast)
             | SetExpr::Update(ast)

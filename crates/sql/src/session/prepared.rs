@@ -5,18 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast, Value,
-};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Schema, SchemaRef};
 use freestone_frontend::types::Type;
 use freestone_storage::Snapshot;
 use futures::StreamExt;
 use parking_lot::{Mutex, RwLock};
+use sqlparser::ast::{CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast, Value};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
 
 use super::{NewRows, Session};
 use crate::catalogs::pg_catalog as catalogs;
@@ -266,7 +263,7 @@ impl Prepared {
             Ok(named?)
         });
         Ok(Rows {
-            stream: Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), stream)),
+            stream: stream.boxed(),
             schema,
         })
     }

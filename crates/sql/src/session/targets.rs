@@ -10,7 +10,7 @@
 //!
 //! Names of new objects are left out, and those of types, which `define::with_types` knows.
 
-use datafusion::sql::sqlparser::ast::{
+use sqlparser::ast::{
     CommentObject, CopySource, Delete, FromTable, ObjectName, ObjectType, Statement as Ast,
     TableFactor, TableObject,
 };

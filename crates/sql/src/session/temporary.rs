@@ -12,11 +12,9 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use datafusion::sql::sqlparser::ast::{
-    CreateTable, Ident, ObjectName, ObjectNamePart, OnCommit, Statement as Ast,
-};
 use freestone_frontend::syntax::walk::{visit_relations, visit_relations_mut};
 use freestone_storage::{Catalog, OnCommit as Ending, Transaction};
+use sqlparser::ast::{CreateTable, Ident, ObjectName, ObjectNamePart, OnCommit, Statement as Ast};
 
 use super::path::foreign_keys;
 use super::targets::{self, Object};

@@ -3,11 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
+use sqlparser::ast::{
     DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Value,
     ValueWithSpan, Visit, VisitMut,
 };
-use freestone_frontend::syntax::walk::{visit_expressions, visit_expressions_mut};
 
 use crate::names::{fold_part, quoted, written_name};
 

@@ -11,10 +11,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch};
-use datafusion::arrow::array::{RecordBatchOptions, StructArray, make_array};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch};
+use arrow::array::{RecordBatchOptions, StructArray, make_array};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use freestone_frontend::values::datetime::Zone;
 use freestone_storage::{ColumnType, Value};
 use futures::StreamExt;
@@ -52,7 +51,7 @@ impl Session {
     /// The zone in which its results show instants; `None` for UTC.
     fn shown_zone(&self) -> Option<Arc<str>> {
         let state = self.state.read();
-        let zone = state.config_options().execution.time_zone.as_deref()?;
+        let zone = state.options().time_zone.as_str();
         let is_utc = zone.is_empty() || zone == "+00:00" || zone.eq_ignore_ascii_case("utc");
         (!is_utc).then(|| Arc::from(zone))
     }
@@ -90,7 +89,7 @@ impl Session {
         let stream = stream.map(move |batch| Ok(retyped(&batch?, &to)?));
         Outcome::Rows(Rows {
             schema: Arc::clone(&schema),
-            stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+            stream: stream.boxed(),
         })
     }
 
@@ -186,7 +185,7 @@ fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::TimestampMicrosecondArray;
+    use arrow::array::TimestampMicrosecondArray;
     use freestone_frontend::types::arrays;
 
     use super::*;

@@ -173,7 +173,7 @@ fn is_own(name: &str) -> bool {
 
 /// Whether a name of a client's own is one of ours that there is not.
 fn is_ours(name: &str) -> bool {
-    name.starts_with("freestone.") || name.starts_with("datafusion.")
+    name.starts_with("freestone.")
 }
 
 impl ClientSettings {

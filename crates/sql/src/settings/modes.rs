@@ -1,9 +1,7 @@
 //! The modes of transactions: isolation, whether they only read, whether they wait for a
 //! moment at which reading cannot fail.
 
-use datafusion::sql::sqlparser::ast::{
-    TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
-};
+use sqlparser::ast::{TransactionAccessMode, TransactionIsolationLevel, TransactionMode};
 
 /// The modes of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,17 +13,16 @@
 //! | `freestone.workload` | `on` or `off`: whether queries are recorded for ADVISE, for the whole database and until that is changed |
 //! | `freestone.io_unit`, `freestone.prefetch_depth`, `freestone.direct_reads`, `freestone.read_method` | how blocks are read from disk, for the whole database; see `reading` |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
-//! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
 //! A few settings that PostgreSQL's clients send on connecting are accepted with
 //! the only value they have here; those that concern a client are in `client`.
 
-use datafusion::common::config::ConfigEntry;
-use datafusion::execution::session_state::SessionState;
+use crate::state::SessionState;
 use freestone_frontend::values::datetime;
 use freestone_storage::ColumnScanner;
 
 use crate::error::{Error, Result, did_you_mean};
+use crate::options::Options;
 
 /// A change that SET asks for; `None` means the default.
 #[derive(Debug)]
@@ -62,13 +61,13 @@ const INTERNAL: [&str; 8] = [
     "server_version_num",
 ];
 
-/// Our own settings and the DataFusion options behind them.
+/// Settings that decide how statements run, and the names that they may have beside.
 const OWN: [(&str, &str); 9] = [
-    ("threads", "datafusion.execution.target_partitions"),
-    ("freestone.batch_rows", "datafusion.execution.batch_size"),
-    ("timezone", "datafusion.execution.time_zone"),
+    (THREADS, "freestone.threads"),
+    (BATCH_ROWS, BATCH_ROWS),
+    (ZONE, ZONE),
     (COLUMN_SCANNER, COLUMN_SCANNER),
-    ("durability", DURABILITY),
+    (DURABILITY, "freestone.durability"),
     (MOVER, MOVER),
     (WORKLOAD, WORKLOAD),
     (MEMORY, "freestone.memory_limit"),
@@ -81,11 +80,13 @@ const THREADS_PER_PROCESSOR: usize = 4;
 /// What may be asked for on small machines, too.
 const FEW_THREADS: usize = 16;
 
-/// An option of our own, kept among DataFusion's.
+const THREADS: &str = "threads";
+const BATCH_ROWS: &str = "freestone.batch_rows";
+/// The most rows that a batch may have.
+const MOST_ROWS: usize = 1_048_576;
+const ZONE: &str = "timezone";
 const COLUMN_SCANNER: &str = "freestone.column_scanner";
-/// Another.
-const DURABILITY: &str = "freestone.durability";
-/// A third.
+const DURABILITY: &str = "durability";
 const ENGINE: &str = "freestone.engine";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
@@ -97,20 +98,14 @@ pub(crate) const MEMORY: &str = "memory_limit";
 /// The setting of the machine file that a session asks about.
 pub(crate) const MACHINE: &str = "freestone.machine";
 
+/// The setting that a name means, if it decides how statements run.
 pub(crate) fn option_of(name: &str) -> Option<&'static str> {
-    let name = match name {
-        "freestone.threads" => "threads",
-        DURABILITY => "durability",
-        "freestone.memory_limit" => MEMORY,
-        name => name,
-    };
-    OWN.iter()
-        .find(|(own, _)| *own == name)
-        .map(|(_, option)| *option)
+    let mut all = OWN.iter();
+    all.find(|(own, other)| *own == name || *other == name)
+        .map(|(own, _)| *own)
 }
 
-/// Whether a setting concerns more than the session: those of the whole database, and all
-/// that DataFusion has.
+/// Whether a setting concerns more than the session: the whole database.
 pub(crate) fn of_all(name: &str) -> bool {
     const OTHERS: [&str; 4] = [
         "freestone.io_unit",
@@ -119,11 +114,7 @@ pub(crate) fn of_all(name: &str) -> bool {
         "freestone.read_method",
     ];
     let own = option_of(name);
-    name.starts_with("datafusion.")
-        || OTHERS.contains(&name)
-        || [MOVER, WORKLOAD, "freestone.memory_limit"]
-            .iter()
-            .any(|shared| own == Some(*shared))
+    OTHERS.contains(&name) || own.is_some_and(|own| [MOVER, WORKLOAD, MEMORY].contains(&own))
 }
 
 /// Applies a change.
@@ -150,58 +141,59 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
             _ => Ok(()),
         };
     }
-    let option = match option_of(&name) {
-        Some(option) => option,
-        None if name.starts_with("datafusion.") => name.as_str(),
-        None => return Err(unknown(state, &name)),
+    let Some(option) = option_of(&name) else {
+        return Err(unknown(&name));
     };
     let value = match &setting.value {
         Some(value) => value.clone(),
-        None => default_of(option).unwrap_or_default(),
+        None => value_of(&Options::default(), option),
     };
-    let most = match name.as_str() {
-        "threads" | "freestone.threads" => Some(most_threads()),
-        "freestone.batch_rows" => Some(1_048_576),
-        _ => None,
+    let number = |most: usize| {
+        let number = value.parse::<usize>().ok();
+        let number = number.filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| refuse(&value, &format!("give a whole number from 1 to {most}")))
     };
-    if let Some(most) = most
-        && !value
-            .parse::<usize>()
-            .is_ok_and(|number| (1..=most).contains(&number))
-    {
-        return Err(refuse(
-            &value,
-            &format!("give a whole number from 1 to {most}"),
-        ));
-    }
-    if name == COLUMN_SCANNER {
-        value.parse::<ColumnScanner>()?;
-    }
-    if option == DURABILITY && value != "full" && value != "relaxed" {
-        return Err(refuse(&value, "give 'full' or 'relaxed'"));
-    }
-    if option == ENGINE && value != "auto" && value != "bulk" {
-        return Err(refuse(&value, "give 'auto' or 'bulk'"));
-    }
-    if name == "timezone" && !datetime::zone_exists(&value) {
-        let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
-        return Err(refuse(&value, why));
-    }
-    let value = match name == "timezone" {
-        true => datetime::shown_zone(&value),
-        false => value,
+    let word = |one: &str, other: &str| match value == one || value == other {
+        true => Ok(value.clone()),
+        false => Err(refuse(&value, &format!("give '{one}' or '{other}'"))),
     };
-    if option == MOVER && value != "running" && value != "paused" {
-        return Err(refuse(&value, "give 'running' or 'paused'"));
+    let options = state.options_mut();
+    match option {
+        THREADS => options.threads = number(most_threads())?,
+        BATCH_ROWS => options.batch_rows = number(MOST_ROWS)?,
+        ZONE if datetime::zone_exists(&value) => {
+            options.time_zone = datetime::shown_zone(&value);
+        }
+        ZONE => {
+            let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
+            return Err(refuse(&value, why));
+        }
+        COLUMN_SCANNER => {
+            value.parse::<ColumnScanner>()?;
+            options.column_scanner = value;
+        }
+        DURABILITY => options.durability = word("full", "relaxed")?,
+        MOVER => options.mover = word("running", "paused")?,
+        WORKLOAD => options.workload = word("on", "off")?,
+        ENGINE => options.engine = word("auto", "bulk")?,
+        _ => options.memory_limit = value,
     }
-    if option == WORKLOAD && value != "on" && value != "off" {
-        return Err(refuse(&value, "give 'on' or 'off'"));
+    Ok(())
+}
+
+/// The value of a setting that decides how statements run.
+fn value_of(options: &Options, option: &str) -> String {
+    match option {
+        THREADS => options.threads.to_string(),
+        BATCH_ROWS => options.batch_rows.to_string(),
+        ZONE => options.time_zone.clone(),
+        COLUMN_SCANNER => options.column_scanner.clone(),
+        DURABILITY => options.durability.clone(),
+        MOVER => options.mover.clone(),
+        WORKLOAD => options.workload.clone(),
+        ENGINE => options.engine.clone(),
+        _ => options.memory_limit.clone(),
     }
-    state
-        .config_mut()
-        .options_mut()
-        .set(option, &value)
-        .map_err(|error| refuse(&value, &Error::from(error).message))
 }
 
 /// The most threads that a statement may be given here.
@@ -220,44 +212,18 @@ fn same_word(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-fn default_of(option: &str) -> Option<String> {
-    let fresh = crate::template::template(None);
-    entries(&fresh)
-        .into_iter()
-        .find(|entry| entry.key == option)?
-        .value
-}
-
 /// The value of a setting, as SHOW prints it.
 ///
 /// # Errors
 /// `42704` for an unknown setting.
 pub(crate) fn current(state: &SessionState, name: &str) -> Result<String> {
     let name = name.to_lowercase();
-    // Asked for by every statement: the list of all settings is long.
-    if name == "timezone" {
-        let zone = &state.config_options().execution.time_zone;
-        return Ok(zone.clone().unwrap_or_default());
+    if let Some(option) = option_of(&name) {
+        return Ok(value_of(state.options(), option));
     }
-    if let Some((_, value)) = FIXED.iter().find(|(known, _)| *known == name) {
-        return Ok((*value).to_owned());
-    }
-    all_settings(state)
-        .into_iter()
-        .find(|(known, _)| *known == name || (name == "freestone.threads" && known == "threads"))
-        .map(|(_, value)| value)
-        .ok_or_else(|| unknown(state, &name))
-}
-
-/// DataFusion's options and ours; it lists ours without their prefix.
-fn entries(state: &SessionState) -> Vec<ConfigEntry> {
-    let mut entries = state.config_options().entries();
-    for entry in &mut entries {
-        if !entry.key.contains('.') {
-            entry.key = format!("freestone.{}", entry.key);
-        }
-    }
-    entries
+    let mut fixed = FIXED.iter();
+    let found = fixed.find(|(known, _)| *known == name);
+    found.map_or_else(|| Err(unknown(&name)), |(_, value)| Ok((*value).to_owned()))
 }
 
 /// The name of a setting as PostgreSQL spells it: a few with capitals.
@@ -275,28 +241,17 @@ pub(crate) fn is_internal(name: &str) -> bool {
 
 /// Every setting and its value, sorted by name.
 pub(crate) fn all_settings(state: &SessionState) -> Vec<(String, String)> {
-    let entries = entries(state);
-    let mut all: Vec<(String, String)> = FIXED
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    for (own, option) in OWN {
-        if let Some(entry) = entries.iter().find(|entry| entry.key == option) {
-            all.push((own.to_owned(), entry.value.clone().unwrap_or_default()));
-        }
-    }
-    all.extend(
-        entries
-            .into_iter()
-            .map(|entry| (entry.key, entry.value.unwrap_or_default())),
-    );
+    let fixed = FIXED.iter();
+    let fixed = fixed.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let own = OWN.iter().map(|(name, _)| *name);
+    let own = own.map(|name| (name.to_owned(), value_of(state.options(), name)));
+    let mut all: Vec<(String, String)> = fixed.chain(own).collect();
     all.sort();
-    all.dedup();
     all
 }
 
-fn unknown(state: &SessionState, name: &str) -> Error {
-    let all = all_settings(state);
+fn unknown(name: &str) -> Error {
+    let all = FIXED.iter().chain(&OWN);
     Error::new(
         "42704",
         format!("unrecognized configuration parameter \"{name}\""),
@@ -304,6 +259,6 @@ fn unknown(state: &SessionState, name: &str) -> Error {
     .with_hint_opt(did_you_mean(
         "parameter",
         name,
-        all.iter().map(|(known, _)| known.as_str()),
+        all.map(|(known, _)| *known),
     ))
 }

@@ -1,10 +1,10 @@
 //! The front's types of what columns hold and of Arrow's fields.
 
-use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
-use datafusion::sql::sqlparser::ast::DataType as SqlType;
+use arrow::datatypes::{DataType, Field, TimeUnit};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Internal, RangeOf, Type};
 use freestone_storage::{Column, ColumnType, Modifier, RangeKind};
+use sqlparser::ast::DataType as SqlType;
 
 use super::TYPE_KEY;
 

@@ -3,21 +3,20 @@
 //! A type written in a statement becomes a [`ColumnType`], the only type list of
 //! the project, and from there an Arrow type; casts and column definitions take
 //! the same way, so `CAST(x AS T)` and a column of type `T` always agree.
-//! TIMESTAMP is microseconds (years 4713 BC to 294276 AD), not DataFusion's
-//! nanoseconds, which end in 2262.
+//! TIMESTAMP is microseconds (years 4713 BC to 294276 AD): nanoseconds would end in 2262.
 
 mod held;
 
-use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
-use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, ObjectName,
-    TimezoneInfo,
-};
+use arrow::datatypes::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use freestone_frontend::bind::{bits, many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Internal, RangeOf, Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
 use freestone_storage::{ColumnType, IntervalField, Modifier, RangeKind, TableSchema};
+use sqlparser::ast::{
+    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, ObjectName,
+    TimezoneInfo,
+};
 use std::sync::Arc;
 
 use crate::error::{Error, Result, sql_name_of_debug};
@@ -49,7 +48,7 @@ const LENGTH_MAX: u64 = 10_485_760;
 /// Most dimensions of an array, as in PostgreSQL.
 const DIMENSIONS: u8 = 6;
 
-/// The Arrow type of values of a written type in DataFusion's expressions: NUMERIC without
+/// The Arrow type of computed values of a written type: NUMERIC without
 /// digits has as many as there is room for.
 ///
 /// # Errors

@@ -6,17 +6,17 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{
+use arrow::array::cast::AsArray;
+use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, BinaryViewBuilder, PrimitiveArray, StringViewArray,
     StringViewBuilder, new_null_array,
 };
-use datafusion::arrow::compute::{CastOptions, cast_with_options, unary};
-use datafusion::arrow::datatypes::{
+use arrow::compute::{CastOptions, cast_with_options, unary};
+use arrow::datatypes::{
     DataType, Float32Type, Float64Type, IntervalMonthDayNanoType, Time64MicrosecondType,
     TimestampMicrosecondType,
 };
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::values::datetime::{round_stamp, round_time};
 use freestone_frontend::values::{Interval, Numeric};

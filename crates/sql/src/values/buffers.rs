@@ -8,11 +8,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     Array, ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray, make_array,
 };
-use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::DataType;
+use arrow::compute::concat;
+use arrow::datatypes::DataType;
 
 use crate::error::Result;
 
@@ -119,10 +119,10 @@ fn is_scattered(data: &ArrayData, most: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::arrow::array::{ListArray, StringViewArray};
-    use datafusion::arrow::buffer::OffsetBuffer;
-    use datafusion::arrow::compute::concat_batches;
-    use datafusion::arrow::datatypes::Field;
+    use arrow::array::{ListArray, StringViewArray};
+    use arrow::buffer::OffsetBuffer;
+    use arrow::compute::concat_batches;
+    use arrow::datatypes::Field;
 
     /// A column of texts too long for a view itself, and one of lists of them.
     fn batch() -> RecordBatch {

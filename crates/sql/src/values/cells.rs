@@ -9,15 +9,15 @@
 //! and records, which have the forms that SQL reads, `{t,f}` and `(1,a,)`.
 //! Maps and other types that SQL does not have are written by Arrow.
 
-use datafusion::arrow::array::{Array, AsArray};
-use datafusion::arrow::datatypes::{
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType,
     Time64MicrosecondType, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::values::datetime::{
     DateStyle, IntervalStyle, Zone, write_date, write_interval, write_stamp, write_stamp_tz,
@@ -253,7 +253,7 @@ fn intervals<'a>(array: &'a dyn Array, style: IntervalStyle) -> Writer<'a> {
         IntervalStyle::Postgres => interval(months, days, micros, out),
         style => out.push_str(&write_interval(&Interval::new(months, days, micros), style)),
     };
-    use datafusion::arrow::datatypes::IntervalUnit;
+    use arrow::datatypes::IntervalUnit;
     match array.data_type() {
         DataType::Interval(IntervalUnit::YearMonth) => {
             let values = array.as_primitive::<IntervalYearMonthType>();

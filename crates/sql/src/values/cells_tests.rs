@@ -1,13 +1,13 @@
 //! What PostgreSQL 15 prints for the same values.
 
 use super::*;
-use datafusion::arrow::array::{
+use arrow::array::{
     ArrayRef, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
     Float32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, ListArray, NullArray,
     StringViewArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::arrow::datatypes::{Field, Fields, Int32Type, IntervalMonthDayNano};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{Field, Fields, Int32Type, IntervalMonthDayNano};
 use std::sync::Arc;
 
 fn texts(array: impl Array + 'static) -> Vec<String> {

@@ -14,8 +14,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringViewArray};
-use datafusion::arrow::datatypes::{DataType, Field};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringViewArray};
+use arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::arrays::casts::{output, struct_of};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between, must_fit};

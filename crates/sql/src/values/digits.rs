@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Decimal128Builder};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field};
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Builder};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field};
 use freestone_frontend::types::Type;
 use freestone_frontend::values::Numeric;
 use freestone_storage::{Column, ColumnType, Modifier};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StructArray};
-use datafusion::arrow::datatypes::{DataType, Decimal128Type};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StructArray};
+use arrow::datatypes::{DataType, Decimal128Type};
 use freestone_frontend::types::arrays;
 use freestone_frontend::values::Numeric;
 
@@ -34,7 +34,7 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
                 let value = fits.ok_or_else(|| Error::new("22003", "numeric field overflow"))?;
                 values.push(Some(value));
             }
-            let array = datafusion::arrow::array::PrimitiveArray::<Decimal128Type>::from(values);
+            let array = arrow::array::PrimitiveArray::<Decimal128Type>::from(values);
             Ok(Arc::new(array.with_data_type(kind.clone())))
         }
         (held, _)
@@ -68,7 +68,7 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
                 length,
             )?))
         }
-        _ => Ok(datafusion::arrow::compute::cast(&array, kind)?),
+        _ => Ok(arrow::compute::cast(&array, kind)?),
     }
 }
 

@@ -13,12 +13,12 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StructArray, UInt64Array,
 };
-use datafusion::arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::compute::take;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use freestone_frontend::types::arrays::{Arrays, element_type};
 
 use crate::error::{Error, Result};
@@ -165,8 +165,8 @@ fn refused(message: String) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::{BooleanArray, Int32Array};
-    use datafusion::arrow::buffer::NullBuffer;
+    use arrow::array::{BooleanArray, Int32Array};
+    use arrow::buffer::NullBuffer;
     use freestone_frontend::types::arrays::{Bounds, Maker};
 
     use super::*;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use datafusion::arrow::array::{Array, AsArray, ListArray};
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::{Array, AsArray, ListArray};
+use arrow::datatypes::DataType;
 use freestone_frontend::types::arrays::Arrays;
 
 use super::{Styles, Writer, writer};

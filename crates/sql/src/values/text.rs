@@ -4,7 +4,7 @@
 //! numbers, dates and truth values are ignored, as in PostgreSQL; within strings every character
 //! counts.
 
-use datafusion::arrow::datatypes::IntervalMonthDayNano;
+use arrow::datatypes::IntervalMonthDayNano;
 use freestone_frontend::functions::{boolean, read_bytes, read_uuid};
 use freestone_frontend::values::datetime::{self, Locale, SpanFields, Zone};
 use freestone_frontend::values::{Numeric, float};

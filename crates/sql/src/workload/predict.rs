@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use datafusion::physical_plan::ExecutionPlan;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Bound, Learnt, price};
 use freestone_storage::ScanMetrics;
 
 use super::uses::Use;
 use super::{Known, Record};
-use crate::engine::pipelines;
+use crate::engine::Pipelines;
 use crate::error::Result;
 
 /// Seconds that every query takes, to be begun and to hand over its rows.
@@ -59,7 +58,7 @@ impl Predicted {
 pub(crate) fn predict(
     record: &Record,
     known: &Known,
-    plan: &Arc<dyn ExecutionPlan>,
+    plan: &Pipelines,
     uses: &[Use],
     threads: usize,
 ) -> Result<Predicted> {
@@ -117,11 +116,9 @@ pub(crate) struct Step {
 }
 
 /// The operators of a plan; its scans in the order of [`uses`](super::uses::uses).
-pub(crate) fn steps(plan: &Arc<dyn ExecutionPlan>) -> Vec<Step> {
+pub(crate) fn steps(plan: &Pipelines) -> Vec<Step> {
     let mut found = Vec::new();
-    if let Some(plan) = pipelines(plan) {
-        walk(plan, &mut found);
-    }
+    walk(plan.plan(), &mut found);
     found
 }
 

@@ -4,7 +4,7 @@ use super::Record;
 use crate::error::Result;
 use crate::names::Name;
 use crate::rows::{Values, batch};
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_model::ColumnUse;
 use freestone_storage::Catalog;
 

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use datafusion::arrow::array::Array;
+use arrow::array::Array;
 use freestone_model::{Run, Runs, Test, Usage, Workload};
 use freestone_storage::predicate::value_at;
 use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Table, Value};

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 use freestone_model::{BlockUse, Design, Stored, Tried, TriedUsage, Usage, Workload};
 use freestone_storage::{
     Block, DEFAULT_SCHEMA, IndexDefinition, IndexForm, IndexKind, Layout, ReadView, RowId,

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use datafusion::physical_plan::ExecutionPlan;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Run, Test, Tested, Usage};
 use freestone_storage::{CompareOp, Predicate, ScanRequest, Table};
 
-use crate::engine::pipelines;
+use crate::engine::Pipelines;
 use crate::error::Result;
 use crate::scan::selectivity;
 
@@ -25,12 +24,10 @@ pub(crate) struct Use {
     pub(crate) expected: Run,
 }
 
-/// Everything that a physical plan reads from tables.
-pub(crate) fn uses(plan: &Arc<dyn ExecutionPlan>) -> Vec<Use> {
+/// Everything that a plan reads from tables.
+pub(crate) fn uses(plan: &Pipelines) -> Vec<Use> {
     let mut found = Vec::new();
-    if let Some(plan) = pipelines(plan) {
-        trace(plan, &mut found);
-    }
+    trace(plan.plan(), &mut found);
     found
 }
 

@@ -5,11 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Poll, ready};
 use std::time::Instant;
 
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::PartitionStream;
 use freestone_model::{Run, price};
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -17,7 +12,9 @@ use parking_lot::Mutex;
 use super::predict::{Predicted, Seen, Step, predict, seen, spent, steps};
 use super::record::{Entry, Known, Record};
 use super::uses::{Use, uses};
+use crate::engine::Pipelines;
 use crate::error::Result;
+use crate::outcome::RowStream;
 
 /// What is known of a plan before it runs, for all of its runs.
 #[derive(Clone, Debug)]
@@ -44,7 +41,7 @@ impl Watched {
     pub(crate) fn of(
         (record, known): (&Record, Arc<Known>),
         (threads, on_disk): (usize, bool),
-        (plan, statement): (&Arc<dyn ExecutionPlan>, &dyn Display),
+        (plan, statement): (&Pipelines, &dyn Display),
         keep_layouts: impl FnOnce(),
     ) -> Result<Self> {
         let uses = uses(plan);
@@ -153,7 +150,7 @@ impl Use {
 pub(crate) struct Watching {
     record: Arc<Record>,
     watched: Arc<Watched>,
-    plan: Arc<dyn ExecutionPlan>,
+    plan: Pipelines,
     before: Vec<Step>,
     begin: Instant,
     /// Streams that have not ended, and the most seconds that one has taken.
@@ -162,15 +159,11 @@ pub(crate) struct Watching {
 
 impl Watching {
     /// A run that begins now.
-    pub(crate) fn begin(
-        record: &Arc<Record>,
-        plan: &Arc<dyn ExecutionPlan>,
-        watched: Arc<Watched>,
-    ) -> Self {
+    pub(crate) fn begin(record: &Arc<Record>, plan: &Pipelines, watched: Arc<Watched>) -> Self {
         Self {
             record: Arc::clone(record),
             watched,
-            plan: Arc::clone(plan),
+            plan: plan.clone(),
             before: steps(plan),
             begin: Instant::now(),
             left: Mutex::new((1, 0.0)),
@@ -178,10 +171,7 @@ impl Watching {
     }
 
     /// The rows of a run that gives one stream.
-    pub(crate) fn over(
-        watching: Option<Self>,
-        stream: SendableRecordBatchStream,
-    ) -> SendableRecordBatchStream {
+    pub(crate) fn over(watching: Option<Self>, stream: RowStream) -> RowStream {
         match watching {
             None => stream,
             Some(watching) => timed(Arc::new(watching), stream),
@@ -189,20 +179,19 @@ impl Watching {
     }
 
     /// The rows of a run that gives several.
-    pub(crate) fn over_all(
+    pub(crate) fn over_all<S>(
         watching: Option<Self>,
-        streams: Vec<Arc<dyn PartitionStream>>,
-    ) -> Vec<Arc<dyn PartitionStream>> {
+        streams: Vec<S>,
+        with: impl Fn(S, Box<dyn FnOnce(RowStream) -> RowStream + Send>) -> S,
+    ) -> Vec<S> {
         let Some(watching) = watching else {
             return streams;
         };
         watching.left.lock().0 = streams.len();
         let watching = Arc::new(watching);
-        let part = |stream| -> Arc<dyn PartitionStream> {
-            Arc::new(Part {
-                stream,
-                watching: Arc::clone(&watching),
-            })
+        let part = |stream| {
+            let watching = Arc::clone(&watching);
+            with(stream, Box::new(move |rows| timed(watching, rows)))
         };
         streams.into_iter().map(part).collect()
     }
@@ -222,11 +211,7 @@ impl Watching {
 
 /// The stream with its time taken: from when rows are asked for to when they are there.
 /// What is done with them is not the query's time. Of one that fails nothing is noted.
-fn timed(
-    watching: Arc<Watching>,
-    mut stream: SendableRecordBatchStream,
-) -> SendableRecordBatchStream {
-    let schema = stream.schema();
+fn timed(watching: Arc<Watching>, mut stream: RowStream) -> RowStream {
     let (mut taken, mut asked) = (watching.begin.elapsed(), None);
     let mut watching = Some(watching);
     let timed = futures::stream::poll_fn(move |context| {
@@ -242,27 +227,5 @@ fn timed(
         }
         Poll::Ready(item)
     });
-    Box::pin(RecordBatchStreamAdapter::new(schema, timed))
-}
-
-/// One of the streams of a run.
-struct Part {
-    stream: Arc<dyn PartitionStream>,
-    watching: Arc<Watching>,
-}
-
-impl std::fmt::Debug for Part {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.stream.fmt(f)
-    }
-}
-
-impl PartitionStream for Part {
-    fn schema(&self) -> &SchemaRef {
-        self.stream.schema()
-    }
-
-    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        timed(Arc::clone(&self.watching), self.stream.execute(context))
-    }
+    timed.boxed()
 }

@@ -97,14 +97,12 @@ fn settings_belong_to_the_session() {
     assert_eq!(sql.one("SHOW freestone.threads"), "3");
     sql.run("SET TIME ZONE '+02:00'");
     assert_eq!(sql.one("SHOW timezone"), "+02:00");
-    sql.run(
-        "RESET timezone; SET client_encoding = 'utf-8'; SET datafusion.execution.batch_size = 100",
-    );
-    assert_eq!(sql.one("SHOW datafusion.execution.batch_size"), "100");
+    sql.run("RESET timezone; SET client_encoding = 'utf-8'; SET freestone.batch_rows = 100");
+    assert_eq!(sql.one("SHOW freestone.batch_rows"), "100");
     assert_eq!(sql.state("SET client_encoding = 'latin1'"), "22023");
     assert!(sql.rows("SHOW ALL").len() > 100);
     let other = Sql::on(sql.session.database());
-    assert_ne!(other.one("SHOW datafusion.execution.batch_size"), "100");
+    assert_ne!(other.one("SHOW freestone.batch_rows"), "100");
 }
 
 #[test]

@@ -316,7 +316,7 @@ fn prepared_rows(session: &Session, prepared: &Prepared, values: &[Parameter]) -
     });
     match rows {
         Ok(batches) => {
-            let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
+            let shown = arrow::util::pretty::pretty_format_batches(&batches);
             shown.unwrap().to_string()
         }
         Err::<_, freestone::Error>(error) => error.sqlstate.to_string(),
@@ -553,7 +553,7 @@ async fn told(outcome: freestone::Result<Outcome>) -> String {
     };
     match batches {
         Ok(batches) => {
-            let shown = datafusion::arrow::util::pretty::pretty_format_batches(&batches);
+            let shown = arrow::util::pretty::pretty_format_batches(&batches);
             let shown = shown.unwrap().to_string();
             let mut lines: Vec<&str> = shown.lines().collect();
             lines.sort_unstable();

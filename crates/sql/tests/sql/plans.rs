@@ -587,7 +587,7 @@ fn grouping_sets_are_groups_of_groups() {
 }
 
 /// Values of the outer row stand in the inner plan as constants, and are computed with before it
-/// is planned: DataFusion took `3 = id` and `id = 3` for two values of one column.
+/// is planned: `3 = id` and `id = 3` are not two values of one column.
 #[test]
 fn constants_of_the_outer_row_are_computed_before_the_inner_plan_is_made() {
     let sql = Sql::new();

@@ -219,7 +219,7 @@ fn correlated_values() {
     );
 }
 
-/// Keys of joins that DataFusion loses, or treats as those of other joins.
+/// Keys of joins that could be lost, or be taken for those of other joins.
 #[test]
 fn every_key_of_joins_within_joins_counts() {
     let sql = Sql::new();

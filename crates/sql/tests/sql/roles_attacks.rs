@@ -180,7 +180,6 @@ const CHANGES: &[&str] = &[
     "SET freestone.mover = 'paused'",
     "SET freestone.workload = 'off'",
     "SET freestone.io_unit = '1MiB'",
-    "SET datafusion.execution.batch_size = 1",
     "RESET memory_limit",
     "CREATE ROLE other",
     "CREATE USER other SUPERUSER",

@@ -1,4 +1,4 @@
-//! Predicates in storage give what DataFusion's own filter gives.
+//! Predicates in storage give what a filter of the engine gives.
 
 use crate::support::{LAYOUTS, Sql};
 
@@ -43,7 +43,7 @@ const PAIRS: [(&str, &str); 26] = [
 ];
 
 #[test]
-fn storage_and_datafusion_agree() {
+fn scans_and_expressions_agree() {
     for layout in LAYOUTS {
         let sql = Sql::new();
         sql.run(&format!(

@@ -192,7 +192,6 @@ fn windows_do_with_little_memory() {
         assert_eq!(sql.rows_of_one_engine(query), expected, "{query}");
         let plan = sql.rows_of_one_engine(&format!("EXPLAIN ANALYZE {query}"));
         let is_aside = plan.iter().any(|line| line.contains("bytes set aside"));
-        // Operators of DataFusion do not say what those below them have done.
         assert!(is_aside || query.contains("generate_series"), "{plan:?}");
     }
     let refused = "SELECT cume_dist() OVER (ORDER BY k) FROM big";

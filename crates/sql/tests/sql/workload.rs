@@ -197,7 +197,7 @@ fn orders_of_whichever_operator_are_recorded() {
     sql.rows_of_one_engine("SELECT k, row_number() OVER (PARTITION BY j ORDER BY v) FROM t");
     assert_eq!(used(&sql, "round(sorted), round(grouped)", "v"), "1.0|0.0");
     assert_eq!(used(&sql, "round(grouped)", "j"), "1.0");
-    // Operators of DataFusion cost something, too.
+    // An order costs something, too.
     let (all, _) = predicted(&sql, "SELECT k FROM t");
     let (ordered, _) = predicted(&sql, "SELECT k FROM t ORDER BY a LIMIT 5");
     assert!(ordered > all, "{ordered} {all}");

@@ -6,8 +6,8 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Statement};
 use freestone_frontend::syntax::walk::{visit_expressions, visit_relations};
+use sqlparser::ast::{Expr, ObjectName, ObjectNamePart, Statement};
 
 use super::facts::Facts;
 use super::objects::described;

@@ -5,13 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
     IntervalMonthDayNanoArray, ListArray, StringViewArray, TimestampMicrosecondArray,
     new_null_array,
 };
-use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
-use datafusion::arrow::datatypes::{DataType, Field, IntervalMonthDayNano};
+use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::datatypes::{DataType, Field, IntervalMonthDayNano};
 
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::from_lists;

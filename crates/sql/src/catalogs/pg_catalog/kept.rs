@@ -38,7 +38,7 @@ pub(crate) struct KeptBySession {
 
 /// Cursors that are open.
 pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {
-    let kept = relations.state.config().get_extension::<KeptBySession>();
+    let kept = relations.state.get::<KeptBySession>();
     for cursor in kept.iter().flat_map(|kept| (kept.cursors)()) {
         facts.add([
             ("name", cursor.name.into()),
@@ -53,7 +53,7 @@ pub(super) fn cursors(relations: &Relations<'_>, facts: &mut Facts) {
 
 /// Statements that PREPARE has kept. Each execution plans a statement with its values.
 pub(super) fn statements(relations: &Relations<'_>, facts: &mut Facts) {
-    let kept = relations.state.config().get_extension::<KeptBySession>();
+    let kept = relations.state.get::<KeptBySession>();
     let all = kept.map_or_else(Vec::new, |kept| (kept.statements)());
     if all.is_empty() {
         return;
@@ -76,7 +76,7 @@ pub(super) fn statements(relations: &Relations<'_>, facts: &mut Facts) {
 /// Advisory locks that sessions have or wait for: there are no others, because rows are read
 /// without any.
 pub(super) fn locks(relations: &Relations<'_>, facts: &mut Facts) {
-    let held = relations.state.config().get_extension::<HeldLocks>();
+    let held = relations.state.get::<HeldLocks>();
     for lock in held.iter().flat_map(|held| held.listed()) {
         // PostgreSQL tells the halves of one number, or two numbers.
         let (first, second, form) = match lock.key {

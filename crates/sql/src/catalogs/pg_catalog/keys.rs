@@ -1,11 +1,11 @@
 //! Indexes and constraints.
 
-use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::types::Type;
 use freestone_storage::{
     Column, Deferral, ForeignAction, IndexDefinition, IndexKind, Table, UserTypeKind,
 };
+use sqlparser::ast::Expr;
 
 use super::facts::{Fact, Facts};
 use super::objects::{collation_of, described, schema_number};

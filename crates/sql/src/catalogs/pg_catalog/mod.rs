@@ -27,9 +27,9 @@ pub(crate) mod types;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow::compute::concat;
+use arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::{Internal, Type};
 
 use self::facts::Facts;

@@ -101,11 +101,11 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
 
 /// The session itself: of others nothing is told.
 fn session(relations: &Relations<'_>, facts: &mut Facts) {
-    let config = relations.state.config();
-    let client = config.get_extension::<ClientSettings>();
+    let state = relations.state;
+    let client = state.get::<ClientSettings>();
     let name = client.and_then(|client| client.get("application_name"));
     let catalog = relations.snapshot.catalog();
-    let identity = config.get_extension::<Identity>();
+    let identity = state.get::<Identity>();
     let user = identity.map(|own| own.session().name(catalog));
     let user = user.unwrap_or_default();
     let role = relations.snapshot.roles().role(&user);
@@ -138,7 +138,7 @@ fn zones(facts: &mut Facts) {
 
 /// Settings: PostgreSQL's that are known, and ours.
 fn settings(relations: &Relations<'_>, facts: &mut Facts) {
-    let client = relations.state.config().get_extension::<ClientSettings>();
+    let client = relations.state.get::<ClientSettings>();
     let known = client.as_ref().map(|client| client.known());
     for (known, value) in known.into_iter().flatten() {
         let source = match value == known.default {

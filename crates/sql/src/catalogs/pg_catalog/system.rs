@@ -6,8 +6,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Schema};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema};
 
 use super::facts::Facts;
 use super::objects::{HEAP, OWNER, collation_of};

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
+use freestone_storage::Table;
+use sqlparser::ast::{
     Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr, MergeInsertKind,
     TableFactor,
 };
-use freestone_storage::Table;
 
 use super::parts::named_or_all;
 use super::{Prepared, Session, Told};

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, Assignment, DataType as SqlType, Expr, Insert, ObjectName, SelectItem,
-    Statement as Ast,
-};
+use arrow::datatypes::DataType;
 use freestone_frontend::syntax::walk::visit_expressions;
 use freestone_frontend::types::Type;
 use freestone_storage::Table;
+use sqlparser::ast::{
+    ArrayElemTypeDef, Assignment, DataType as SqlType, Expr, Insert, ObjectName, SelectItem,
+    Statement as Ast,
+};
 
 use crate::error::Result;
 use crate::front::{self, Logical};

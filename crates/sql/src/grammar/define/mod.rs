@@ -8,7 +8,7 @@ mod syntax;
 
 use crate::error::Result;
 use crate::names::written_name;
-use datafusion::sql::sqlparser::ast::ObjectName;
+use sqlparser::ast::ObjectName;
 
 pub(crate) use syntax::parse;
 

@@ -1,7 +1,7 @@
 //! Reads the statements.
 
-use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::Token;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 use super::{
     AttributeChange, CompositeChange, ConstraintKind, Definition, DomainChange, DomainConstraint,

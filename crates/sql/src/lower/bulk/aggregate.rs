@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::vector::Kind;
 use freestone_exec::{Aggregate, Grouping, Lead, Limit, Node};
-use freestone_frontend::functions::{Scalar, ordinals};
+use freestone_frontend::functions::{Scalar as Declared, ordinals};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::Type;
 
@@ -23,6 +21,7 @@ use crate::engine::{
     of_cluster, partial,
 };
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Scalar};
 
 /// A key of groups.
 pub(super) struct Key {
@@ -48,7 +47,7 @@ enum After<'a> {
     /// The float that an integer stands for.
     Float(&'a Column, Column, DataType),
     /// The field of a date that an integer stands for, by a function.
-    Field(&'a Column, Column, Arc<Scalar>),
+    Field(&'a Column, Column, Arc<Declared>),
     /// The value of a type that a comparable one stands for.
     Value(&'a Column, Column, DataType),
 }
@@ -111,7 +110,7 @@ impl Bulk<'_> {
         if keys.is_empty() && asked.is_empty() {
             asked.push(Asked {
                 function: Simple::Count,
-                argument: Expr::Literal(ScalarValue::Int64(Some(1)), None),
+                argument: Expr::Literal(Scalar::integer(1)),
                 filter: None,
                 distinct: false,
                 kind: DataType::Int64,
@@ -274,10 +273,10 @@ impl Bulk<'_> {
             }
             let name = match &expr {
                 Expr::Column(place) => {
-                    self.name(&place.name, column.id);
+                    self.name(place, column.id);
                     let typed = expr.clone();
                     self.lowering.found(column.id, typed, kind.clone());
-                    place.name.clone()
+                    place.clone()
                 }
                 _ => self.find(column, &kind),
             };
@@ -536,11 +535,11 @@ impl Bulk<'_> {
             let (true, Expr::Column(place)) = (is_same, &typed.expr) else {
                 return Err(uncompared(&column.ty));
             };
-            if keys.iter().any(|key| key.name == place.name) {
+            if keys.iter().any(|key| key.name == *place) {
                 continue;
             }
             keys.push(Key {
-                name: place.name.clone(),
+                name: place.clone(),
                 value: typed.expr,
                 kind: typed.kind,
             });
@@ -563,7 +562,7 @@ fn adds_up(function: Simple) -> bool {
 
 /// The integer by which values of a field of dates are grouped that are not decimals of one scale,
 /// and the function that gives the field's value.
-fn numbered(value: &Bound) -> Option<(Bound, Arc<Scalar>)> {
+fn numbered(value: &Bound) -> Option<(Bound, Arc<Declared>)> {
     let ExprKind::Call {
         function,
         arguments,

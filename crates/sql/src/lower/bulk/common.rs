@@ -7,14 +7,12 @@
 //!
 //! Branches of CASE and terms of AND and OR are left alone: they may not be evaluated for all rows.
 
-use std::collections::HashMap;
-
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, Operator};
+use std::collections::{HashMap, HashSet};
 
 use super::super::place;
 use super::{Added, Bulk, Part};
 use crate::error::Result;
+use crate::expression::{Expr, Operator};
 
 /// Parts of expressions that are looked at, at most.
 const MANY: usize = 2_000;
@@ -45,45 +43,43 @@ pub(super) fn none_in(exprs: &[Expr]) -> bool {
 
 /// Puts columns of some names in the place of parts that stand in expressions more than once.
 fn common(exprs: &mut [Expr]) -> Vec<(String, Expr)> {
-    let (mut counts, mut seen) = (HashMap::<Expr, usize>::new(), 0);
+    let (mut counts, mut seen) = (HashMap::<&Expr, usize>::new(), 0);
     for expr in exprs.iter() {
-        let _ = expr.apply(|part| {
+        expr.visit(&mut |part| {
             seen += 1;
             if seen > MANY || is_conditional(part) {
-                return Ok(TreeNodeRecursion::Jump);
+                return false;
             }
             if !is_cheap(part) && !part.is_volatile() {
-                *counts.entry(part.clone()).or_default() += 1;
+                *counts.entry(part).or_default() += 1;
             }
-            Ok(TreeNodeRecursion::Continue)
+            true
         });
     }
     counts.retain(|_, count| *count > 1);
+    let counts: HashSet<Expr> = counts.into_keys().cloned().collect();
     let mut found: Vec<(String, Expr)> = Vec::new();
     if counts.is_empty() || seen > MANY {
         return found;
     }
     for expr in exprs {
-        let replaced = expr.clone().transform_down(|part| {
-            if is_conditional(&part) {
-                return Ok(Transformed::new(part, false, TreeNodeRecursion::Jump));
+        expr.change(&mut |part| {
+            if is_conditional(part) {
+                return false;
             }
-            if !counts.contains_key(&part) {
-                return Ok(Transformed::no(part));
+            if !counts.contains(part) {
+                return true;
             }
-            let known = found.iter().find(|(_, known)| *known == part);
+            let known = found.iter().find(|(_, known)| known == part);
             let name = known.map(|(name, _)| name.clone()).unwrap_or_else(|| {
                 // No name that SQL can give to a column.
-                let name = format!("\0common {} {}", found.len(), part);
-                found.push((name.clone(), part));
+                let name = format!("\0common {} {part:?}", found.len());
+                found.push((name.clone(), part.clone()));
                 name
             });
-            let column = place(&name);
-            Ok(Transformed::new(column, true, TreeNodeRecursion::Jump))
+            *part = place(&name);
+            false
         });
-        if let Ok(replaced) = replaced {
-            *expr = replaced.data;
-        }
     }
     found
 }
@@ -91,8 +87,8 @@ fn common(exprs: &mut [Expr]) -> Vec<(String, Expr)> {
 /// Whether not all parts of an expression are evaluated for each row.
 fn is_conditional(expr: &Expr) -> bool {
     match expr {
-        Expr::Case(_) => true,
-        Expr::BinaryExpr(binary) => matches!(binary.op, Operator::And | Operator::Or),
+        Expr::Case(..) => true,
+        Expr::Binary(_, op, _) => matches!(op, Operator::And | Operator::Or),
         _ => false,
     }
 }
@@ -100,8 +96,8 @@ fn is_conditional(expr: &Expr) -> bool {
 /// Whether an expression costs no more than to read a column.
 fn is_cheap(expr: &Expr) -> bool {
     match expr {
-        Expr::Column(_) | Expr::Literal(..) => true,
-        Expr::Cast(cast) => is_cheap(&cast.expr),
+        Expr::Column(_) | Expr::Literal(_) => true,
+        Expr::Cast(inner, _) => is_cheap(inner),
         _ => false,
     }
 }

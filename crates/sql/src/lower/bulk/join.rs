@@ -1,9 +1,7 @@
 //! Joins: inner ones that follow each other are one cluster, whose order is for its rows to say;
 //! sides of others keep their roles.
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr, Operator};
+use arrow::datatypes::DataType;
 use freestone_exec::JoinKind as Kind;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, JoinKind, Plan};
@@ -17,6 +15,7 @@ use super::shared::Shared;
 use super::{Added, Bulk, Part, field, renamed};
 use crate::engine::{Cluster, Found, RELATIONS, Scope, joined, key_kind, ordered};
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Operator, Scalar};
 
 /// The condition of a join, taken apart.
 #[derive(Default)]
@@ -32,7 +31,8 @@ impl On {
         let null_equal = self.keys.iter().any(|(.., strict)| !strict);
         if null_equal {
             let strict = self.keys.iter().filter(|(.., strict)| *strict);
-            let strict = strict.map(|(a, ..)| a.clone().is_not_null());
+            let strict =
+                strict.map(|(a, ..)| Expr::Not(Box::new(Expr::IsNull(Box::new(a.clone())))));
             self.rest.extend(strict);
         }
         null_equal
@@ -382,7 +382,7 @@ impl Bulk<'_> {
         let exprs: Vec<&Expr> = keys.chain(&on.rest).collect();
         let is_asked = |name: &str| {
             let mut exprs = exprs.iter();
-            exprs.any(|expr| expr.column_refs().iter().any(|column| column.name == name))
+            exprs.any(|expr| expr.reads(name))
         };
         let dropped = part.found.keys();
         let mut dropped = dropped.filter(|name| !self.is_read(name) && !is_asked(name));
@@ -506,7 +506,7 @@ impl Bulk<'_> {
                 self.spend(input);
                 let sides = sides.map(|side| self.narrowed_for(side, &on));
                 let part = self.pairs(Kind::ProbeNotIn, false, sides, on, false)?;
-                let no = Expr::Literal(ScalarValue::Boolean(Some(false)), None);
+                let no = Expr::Literal(Scalar::boolean(false));
                 self.lowering.found(*mark, no, DataType::Boolean);
                 (part, others)
             }

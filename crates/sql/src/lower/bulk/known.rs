@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, new_null_array};
+use arrow::array::{ArrayRef, Int64Array, new_null_array};
 use freestone_exec::vector::Batch;
 use freestone_exec::{Batches, Inside, Node, Rows, Table as Scanned};
 use freestone_frontend::plan::{AggregateCall, Column, ColumnId, ExprKind, Plan};
@@ -16,7 +16,7 @@ use super::super::Handle;
 use super::super::expression::is_native;
 use super::super::outside::batch;
 use super::{Bulk, Part};
-use crate::engine::{Converted, error_of, table};
+use crate::engine::{Converted, table};
 use crate::error::Result;
 use crate::scan::scalar_of;
 use crate::values::with_kind;
@@ -103,7 +103,7 @@ impl Bulk<'_> {
                     let bound = |value: fn(&ColumnStatistics) -> Option<&_>| {
                         let same = is_native(&known.ty, true) && kind.arrow() == known.ty.arrow();
                         let value = value(fact).filter(|_| same && fact.exact_bounds)?;
-                        scalar_of(kind, value)?.to_array().ok()
+                        Some(Arc::clone(scalar_of(kind, value)?.array()))
                     };
                     let found = match name {
                         "count" => {
@@ -131,7 +131,7 @@ impl Bulk<'_> {
         };
         let kinds = arrays.iter().map(|array| array.data_type().clone());
         let kinds: Vec<_> = kinds.collect();
-        let row = batch(&arrays, 1).map_err(error_of)?;
+        let row = batch(&arrays, 1)?;
         let rows: Converted = super::outside::leaf(Told { of, row }, kinds, 1.0);
         self.spend(plan);
         Ok(Some(self.leaf(rows, &made)))

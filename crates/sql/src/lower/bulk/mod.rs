@@ -40,8 +40,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::logical_expr::Expr;
+use arrow::datatypes::{DataType, Field, FieldRef};
 use freestone_exec::Node;
 use freestone_exec::Plan as Own;
 use freestone_exec::expression::Expression;
@@ -53,6 +52,7 @@ use super::join::depends;
 use super::{Lowering, own_name, place, shown};
 use crate::engine::{Converted, Found, Pipelines, Scope, filtered, projected};
 use crate::error::{Error, Result};
+use crate::expression::Expr;
 use crate::interrupt::Requests;
 
 use self::shared::Turned;
@@ -97,7 +97,7 @@ pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Pipelines> {
         let name = format!("{}:result {at}", column.name);
         let mut result = field(&name, column.ty.arrow());
         if let Expr::Column(place) = &value
-            && let Some((_, of)) = part.found.get(&place.name)
+            && let Some((_, of)) = part.found.get(place)
         {
             result = with_metadata(result, of);
         }
@@ -311,7 +311,7 @@ impl Bulk<'_> {
     fn rename(&self, column: &Column, of: ColumnId) -> Result<()> {
         let typed = self.lowering.column(of)?;
         if let Expr::Column(place) = &typed.expr {
-            self.name(&place.name, column.id);
+            self.name(place, column.id);
         }
         self.lowering.found(column.id, typed.expr, typed.kind);
         Ok(())

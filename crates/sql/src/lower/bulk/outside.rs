@@ -10,9 +10,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::logical_expr::{Expr, Operator as Op};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, FieldRef};
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Node, Operator, Outside, Plan as Own, Rows, SortKey as Key, Sorting};
@@ -35,6 +34,7 @@ use super::super::{Typed, canonical};
 use super::{Bulk, Part, chosen, field};
 use crate::engine::{Converted, Found, united};
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Operator as Op};
 use crate::values::with_kind;
 
 /// Rows that a function is taken to give.
@@ -674,9 +674,9 @@ fn constant_rows(rows: &[Vec<Bound>], kinds: &[DataType]) -> Result<Vec<Batch>> 
         for value in rows.iter().filter_map(|row| row.get(at)?.literal()) {
             parts.push(with_kind(Arc::clone(value), kind)?);
         }
-        columns.push(joined(&parts, kind).map_err(crate::engine::error_of)?);
+        columns.push(joined(&parts, kind)?);
     }
-    let all = batch(&columns, rows.len()).map_err(crate::engine::error_of)?;
+    let all = batch(&columns, rows.len())?;
     let starts = (0..rows.len()).step_by(BATCH);
     let parts = starts.map(|start| all.slice(start, BATCH.min(rows.len() - start)));
     Ok(parts.collect())

@@ -14,8 +14,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, Operator};
+use arrow::datatypes::DataType;
 use freestone_frontend::plan::{Column, Expr as Bound, Plan};
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Predicate, TableSchema};
@@ -28,6 +27,7 @@ use super::outside::leaf;
 use super::{Added, Bulk, Part, field};
 use crate::engine::{Found, filtered, table, united};
 use crate::error::{Error, Result};
+use crate::expression::{Expr, Operator};
 use crate::scan::predicate_of;
 use crate::source::Source;
 
@@ -100,7 +100,7 @@ impl Bulk<'_> {
             let name = format!("{own}:held");
             let value = match dimensions(schema, *at) {
                 0 | 1 => of_column(place(&name), &kind, &column.ty).expr,
-                several => load(place(&name), &column.ty, several),
+                _ => load(place(&name), &column.ty),
             };
             self.lowering.found(column.id, value.clone(), wanted);
             used.push(Read {

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::{Constant, Expression};
 use freestone_exec::vector::Kind;
 use freestone_exec::{Aggregate, Grouping, Lead, Node, Plan as Own};

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Outside, Plan as Own};
 use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};

@@ -1,6 +1,5 @@
 //! Functions over windows.
 
-use datafusion::logical_expr::Expr;
 use freestone_frontend::plan::{Column, Plan, WindowCall};
 
 use super::super::bulk_windows::{BulkCall, Windowed, of_one_order};
@@ -8,6 +7,7 @@ use super::super::{Typed, place};
 use super::{Added, Bulk, Part, chosen, field};
 use crate::engine::windowed;
 use crate::error::Result;
+use crate::expression::Expr;
 
 impl Bulk<'_> {
     pub(super) fn window(
@@ -81,7 +81,7 @@ impl Bulk<'_> {
         for (column, value) in values {
             match &value.expr {
                 Expr::Column(place) => {
-                    self.name(&place.name, column.id);
+                    self.name(place, column.id);
                     self.lowering.found(column.id, value.expr, value.kind);
                 }
                 _ => computed.push((column, value)),

@@ -9,9 +9,9 @@
 
 use std::collections::HashMap;
 
-use datafusion::arrow::array::{Array, ArrayRef, UInt64Array};
-use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, UInt64Array};
+use arrow::compute::take;
+use arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Gathered, Inside, Operator, Out, Working};

@@ -4,9 +4,9 @@
 //! Rows come in their order. Only a share of them is known when all have come; until then they are
 //! gathered.
 
-use datafusion::arrow::array::{Array, ArrayRef, cast::AsArray};
-use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::arrow::row::{OwnedRow, RowConverter, SortField};
+use arrow::array::{Array, ArrayRef, cast::AsArray};
+use arrow::datatypes::{DataType, Int64Type};
+use arrow::row::{OwnedRow, RowConverter, SortField};
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Gathered, Gathering, Inside, Operator, Out, Working};

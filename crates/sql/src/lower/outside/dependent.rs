@@ -9,11 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, UInt64Array, cast::AsArray, new_null_array,
-};
-use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array, cast::AsArray, new_null_array};
+use arrow::compute::take;
+use arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Again, Gathered, Inside, Operator, Out, Plan as Own, Working};

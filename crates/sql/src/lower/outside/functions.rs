@@ -9,9 +9,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, Int64Array, UInt64Array, new_null_array};
-use datafusion::arrow::compute::{concat, take};
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, Int64Array, UInt64Array, new_null_array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Batches, Gathered, Inside, Operator, Out, Rows as Leaf, Working};

@@ -11,13 +11,12 @@ use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use arrow::array::{
     Array, ArrayRef, BooleanArray, Int32Array, UInt32Array, cast::AsArray, new_null_array,
 };
-use datafusion::arrow::compute::{SortOptions, concat, take};
-use datafusion::arrow::datatypes::DataType;
-use datafusion::arrow::row::{RowConverter, SortField};
-use datafusion::error::DataFusionError;
+use arrow::compute::{SortOptions, concat, take};
+use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, SortField};
 use freestone_exec as exec;
 use freestone_exec::vector::{Batch, Vector};
 use freestone_exec::{Folded, Folder, Folding, Node, Plan};
@@ -159,16 +158,11 @@ impl Folder for General {
         let columns: Vec<ArrayRef> = set.iter().map(|at| Arc::clone(&all[*at])).collect();
         let types = set.iter().map(|at| self.keys[*at].clone());
         let encoded = Encoder::new(types.collect()).rows(&columns);
-        let encoded = encoded.map_err(foreign)?;
+        let encoded = encoded?;
         let hash = BuildHasherDefault::<DefaultHasher>::default();
         let hashes = encoded.iter().map(|row| hash.hash_one(row.as_ref()));
         Ok(Some(hashes.collect()))
     }
-}
-
-/// An error as one of the bulk engine.
-fn foreign(error: Error) -> exec::Error {
-    exec::Error::Other(Arc::new(DataFusionError::from(error)))
 }
 
 /// What is known for one call in one group.
@@ -203,7 +197,7 @@ impl Folded for Groups {
         let columns = self.node.arrays(rows)?;
         let requests = Arc::clone(&self.node.requests);
         let added = requests.watched(|| self.add_rows(&columns, rows.rows, begin));
-        added.map_err(foreign)
+        added.map_err(exec::Error::from)
     }
 
     fn bytes(&self) -> usize {
@@ -212,7 +206,7 @@ impl Folded for Groups {
 
     fn finish(mut self: Box<Self>) -> exec::Result<Vec<Batch>> {
         let requests = Arc::clone(&self.node.requests);
-        let batches = requests.watched(|| {
+        let batches: Result<_> = requests.watched(|| {
             self.finish_keys()?;
             let mut batches = Vec::new();
             let groups = self.groups.len();
@@ -221,7 +215,7 @@ impl Folded for Groups {
             }
             Ok(batches)
         });
-        let batches = batches.map_err(foreign)?.into_iter();
+        let batches = batches?.into_iter();
         let batches = batches.map(|(columns, rows)| {
             let columns = columns.iter().map(Vector::from_arrow);
             Ok(Batch {

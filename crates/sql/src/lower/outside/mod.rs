@@ -27,9 +27,8 @@ pub(super) mod windows;
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, cast::AsArray, new_empty_array};
-use datafusion::arrow::datatypes::{DataType, Float64Type};
-use datafusion::error::DataFusionError;
+use arrow::array::{Array, ArrayRef, cast::AsArray, new_empty_array};
+use arrow::datatypes::{DataType, Float64Type};
 use freestone_exec as exec;
 use freestone_exec::vector::{Batch, Vector};
 use freestone_exec::{Gathered, Inside, Reservation};
@@ -40,7 +39,7 @@ use crate::values::buffers::concatenated;
 
 /// An error as one of the bulk engine.
 pub(super) fn other(error: impl Into<Error>) -> exec::Error {
-    exec::Error::Other(Arc::new(DataFusionError::from(error.into())))
+    error.into().into()
 }
 
 /// Does some work of the front, which looks now and then whether the statement is to end.

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::BooleanArray;
-use datafusion::arrow::compute::filter;
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::BooleanArray;
+use arrow::compute::filter;
+use arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Again, Gathered, Gathering, Inside, Node, Operator, Out, Plan, Working};

@@ -1,9 +1,9 @@
 //! TABLESAMPLE: a share of the rows. The number of a row decides whether it is drawn, so that a seed
 //! draws the same rows whichever thread reads them.
 
-use datafusion::arrow::array::{BooleanArray, UInt64Array, cast::AsArray};
-use datafusion::arrow::compute::filter;
-use datafusion::arrow::datatypes::{DataType, UInt64Type};
+use arrow::array::{BooleanArray, UInt64Array, cast::AsArray};
+use arrow::compute::filter;
+use arrow::datatypes::{DataType, UInt64Type};
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Gathered, Inside, Operator, Out, Working};

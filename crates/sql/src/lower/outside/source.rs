@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::DataType;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
 use freestone_exec as exec;
 use freestone_exec::{Batches, Inside, Rows};
 
@@ -42,6 +42,10 @@ impl Rows for Read {
 
     fn may_be_many(&self) -> bool {
         true
+    }
+
+    fn waits(&self) -> bool {
+        matches!(*self.source, Source::Reader(..))
     }
 
     fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use datafusion::arrow::array::ArrayRef;
+use arrow::array::ArrayRef;
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Batches, Inside, Rows};

@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, cast::AsArray};
-use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::arrow::row::{RowConverter, Rows, SortField};
+use arrow::array::{Array, ArrayRef, cast::AsArray};
+use arrow::compute::concat;
+use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, Rows, SortField};
 use freestone_exec as exec;
 use freestone_exec::vector::Batch;
 use freestone_exec::{Gathered, Inside, Operator, Out, Working};

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use arrow::array::RecordBatch;
 
 use super::CopyOptions;
 use super::fill::{Fill, not_null};

@@ -1,7 +1,7 @@
 //! COPY TO a CSV file: values as PostgreSQL writes them.
 
-use datafusion::arrow::array::{Array, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Schema};
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::{DataType, Schema};
 use std::io::Write;
 
 use super::CopyOptions;

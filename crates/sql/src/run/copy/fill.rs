@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
-use datafusion::physical_expr::PhysicalExpr;
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Schema, SchemaRef};
 use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
-use crate::front::default_of;
+use crate::front::{Compiled, default_of};
 use crate::run::Run;
 use crate::types::nullable;
 use crate::values::{BadValue, assign};
@@ -19,7 +18,7 @@ pub(crate) struct Fill {
     pub(super) schema: Arc<TableSchema>,
     /// Table column of each file column.
     pub(super) columns: Vec<usize>,
-    defaults: Vec<Option<Arc<dyn PhysicalExpr>>>,
+    defaults: Vec<Option<Compiled>>,
     /// Settings by which dates and times are read.
     pub(super) locale: Arc<Locale>,
     arrow: SchemaRef,
@@ -40,7 +39,7 @@ impl Fill {
             .iter()
             .enumerate()
             .map(|(index, column)| match default_of(&run.snapshot, column) {
-                Some(_) if !columns.contains(&index) => run.default_physical(column).map(Some),
+                Some(_) if !columns.contains(&index) => run.default_compiled(column).map(Some),
                 _ => Ok(None),
             })
             .collect::<Result<_>>()?;
@@ -79,13 +78,13 @@ impl Fill {
 
     fn default(&self, index: usize, column: &Column, rows: usize) -> Result<ArrayRef> {
         let Some(Some(expr)) = self.defaults.get(index) else {
-            use datafusion::arrow::array::new_null_array;
+            use arrow::array::new_null_array;
             return Ok(new_null_array(&column.kind.arrow(), rows));
         };
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let empty =
             RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?;
-        let array = expr.evaluate(&empty)?.into_array(rows)?;
+        let array = expr.evaluate(&empty)?;
         assign(&array, column).map_err(|bad| bad.error)
     }
 

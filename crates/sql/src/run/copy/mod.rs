@@ -14,10 +14,8 @@ mod write;
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{
-    CopyOption, CopySource, CopyTarget, Ident, Statement as Ast,
-};
 use freestone_storage::{Column, Table, TableSchema};
+use sqlparser::ast::{CopyOption, CopySource, CopyTarget, Ident, Statement as Ast};
 use tempfile::NamedTempFile;
 
 use self::stream::StreamFormat;
@@ -30,7 +28,6 @@ use crate::names::{Name, fold, quoted, table_name};
 use crate::outcome::Outcome;
 use crate::run::{Run, columns_named};
 use crate::source::FileKind;
-use crate::types::nullable;
 
 pub(crate) use self::options::CopyOptions;
 pub use self::stream::{CopyStream, Incoming, Lines, Outgoing};
@@ -212,7 +209,7 @@ async fn copy_from(
     let columns = places(&table.schema, &name, columns)?;
     let path = readable(run.session.identity(), run.snapshot.catalog(), filename)?;
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
-    let threads = run.state().config().target_partitions();
+    let threads = run.state().options().threads;
     let progress = run.session.progress();
     // Its rows are read while they are loaded.
     let spool = options.text.as_ref().map(|format| spooled(&path, format));
@@ -222,7 +219,7 @@ async fn copy_from(
         FileKind::Csv => csv_read::open(path, filename, options, fill)?,
         FileKind::Parquet => parquet_read::open(path, filename, fill, threads, &progress)?,
     };
-    let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
+    let streams = ingest::iterators(sources, Ok);
     let rows = run.load(&name, table, streams).await?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use datafusion::sql::sqlparser::ast::CopyOption;
+use sqlparser::ast::CopyOption;
 
 use super::text::TextFormat;
 use crate::error::{Error, Result};

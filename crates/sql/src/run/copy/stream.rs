@@ -6,11 +6,11 @@
 
 use std::io::{BufWriter, Write};
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, SchemaRef};
-use datafusion::sql::sqlparser::ast::{CopyOption, CopySource, CopyTarget, Statement as Ast};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, SchemaRef};
 use freestone_storage::Column;
 use futures::StreamExt;
+use sqlparser::ast::{CopyOption, CopySource, CopyTarget, Statement as Ast};
 use tempfile::NamedTempFile;
 
 use super::csv_write::CsvWriter;

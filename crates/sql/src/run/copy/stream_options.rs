@@ -1,6 +1,6 @@
 //! Options of COPY with a client, also as they were written before there were brackets.
 
-use datafusion::sql::sqlparser::ast::{CopyLegacyCsvOption, CopyLegacyOption, CopyOption, Ident};
+use sqlparser::ast::{CopyLegacyCsvOption, CopyLegacyOption, CopyOption, Ident};
 
 use super::stream::StreamFormat;
 use super::text::TextFormat;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::DataType;
+use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 use tempfile::NamedTempFile;
 
 use super::stream::Lines;
