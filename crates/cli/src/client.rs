@@ -108,7 +108,7 @@ impl Client {
         let mut renderer = format.renderer(target);
         let mut started = false;
         while let Some(batch) = or_interrupt(&mut self.interrupts, rows.stream.next()).await? {
-            let batch = batch.map_err(freestone::Error::from)?;
+            let batch = batch?;
             if draws_over {
                 bar = None;
             }

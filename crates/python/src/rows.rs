@@ -163,7 +163,6 @@ impl Rows {
                 Ok(false)
             }
             Ok((rows, Some(Err(error)))) => {
-                let error = Error::from(error);
                 source.failed = Some(error.clone());
                 source.opened = None;
                 drop(source);

@@ -371,7 +371,7 @@ impl Sending {
                 None => match &mut self.rows {
                     None => return Ok(true),
                     Some(rows) => match limits.wait(rows.stream.next()).await? {
-                        Some(batch) => (batch.map_err(Error::from)?, 0),
+                        Some(batch) => (batch?, 0),
                         None => return Ok(true),
                     },
                 },

@@ -111,7 +111,7 @@ impl Run<'_> {
                 let size = counted.bytes(&batch);
                 let waits = touched.has_changed_keys(table.id);
                 match held.grow(size) {
-                    Err(error) if waits => return Err(error.into()),
+                    Err(error) if waits => return Err(error),
                     Err(_) => is_full = true,
                     Ok(()) => is_full = !waits && held.bytes() >= most,
                 }

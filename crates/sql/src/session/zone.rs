@@ -86,7 +86,7 @@ impl Session {
         let fields: Vec<FieldRef> = fields.collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         let to = Arc::clone(&schema);
-        let stream = stream.map(move |batch| Ok(retyped(&batch?, &to)?));
+        let stream = stream.map(move |batch| retyped(&batch?, &to));
         Outcome::Rows(Rows {
             schema: Arc::clone(&schema),
             stream: stream.boxed(),
