@@ -64,4 +64,4 @@ pub use plan::{
     JoinKind, Node, Operator, Out, Outside, Plan, Ranges, Rows, Shift, SortKey, Sorting, Table,
     WindowCall, WindowFunction, Windowing, Working,
 };
-pub use threads::{begin, give_way, statement_begins};
+pub use threads::{Around, begin, give_way, statement_begins, surrounded};

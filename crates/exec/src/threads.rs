@@ -16,12 +16,12 @@
 use freestone_storage::io::{drop_priority, take_idle_time};
 use parking_lot::Mutex;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long a thread waits for other work before it ends.
@@ -171,6 +171,46 @@ fn stay(rank: Rank, number: u64, first: Work) {
     }
 }
 
+/// A frame for the work of a statement on one thread: it calls what it is given, once.
+pub type Around = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+thread_local! {
+    /// The frame of the work that this thread does.
+    static AROUND: RefCell<Option<Around>> = const { RefCell::new(None) };
+}
+
+/// Does some work in a frame, in which its parts on other threads are done, too.
+pub fn surrounded<T>(around: Around, work: impl FnOnce() -> T) -> T {
+    /// Brings back the frame of before, after a panic, too.
+    struct Restore(Option<Around>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            AROUND.set(self.0.take());
+        }
+    }
+    let _restore = Restore(AROUND.replace(Some(Arc::clone(&around))));
+    let (mut work, mut done) = (Some(work), None);
+    around(&mut || done = work.take().map(|work| work()));
+    match (done, work) {
+        (Some(done), _) => done,
+        (None, Some(work)) => work(),
+        (None, None) => unreachable!("work that was done has an outcome"),
+    }
+}
+
+/// Does some work of this thread's frame on another thread.
+fn within<T>(around: Option<Around>, work: impl FnOnce() -> T) -> T {
+    match around {
+        Some(around) => surrounded(around, work),
+        None => work(),
+    }
+}
+
+/// The frame of the work that this thread does.
+fn around() -> Option<Around> {
+    AROUND.with_borrow(Option::clone)
+}
+
 /// The threads that the pipelines of a rank share.
 fn pool(rank: Rank) -> Option<&'static ThreadPool> {
     static POOLS: [OnceLock<Option<ThreadPool>>; 3] = [const { OnceLock::new() }; 3];
@@ -211,9 +251,10 @@ fn on_new_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> 
         // Without a thread for it, the others do its part of the work.
         let others = (1..threads).filter_map(|number| {
             let thread = std::thread::Builder::new().stack_size(STACK);
+            let around = around();
             let work = move || {
                 rank.take();
-                work(number)
+                within(around, || work(number))
             };
             thread.spawn_scoped(scope, work).ok()
         });
@@ -238,7 +279,8 @@ pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sy
     pool.in_place_scope(|scope| {
         let (outcomes, work) = (&outcomes, &work);
         for (number, outcome) in outcomes.iter().enumerate().skip(1) {
-            scope.spawn(move |_| *outcome.lock() = Some(work(number)));
+            let around = around();
+            scope.spawn(move |_| *outcome.lock() = Some(within(around, || work(number))));
         }
         *outcomes[0].lock() = Some(work(0));
     });
@@ -276,6 +318,24 @@ pub(crate) fn on_items<I: Send, T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_work_on_other_threads_are_in_its_frame() {
+        thread_local! {
+            static INSIDE: Cell<bool> = const { Cell::new(false) };
+        }
+        let frame: Around = Arc::new(|work| {
+            let before = INSIDE.replace(true);
+            work();
+            INSIDE.set(before);
+        });
+        for workers in [Workers::Pooled, Workers::Waiting] {
+            let all = || workers.each(5, |_| on_threads(3, |_| INSIDE.get()));
+            let inside = surrounded(Arc::clone(&frame), all);
+            assert!(inside.iter().flatten().all(|inside| *inside));
+            assert!(!all().iter().flatten().any(|inside| *inside));
+        }
+    }
 
     #[test]
     fn work_is_done_on_threads_that_stay() {

@@ -70,6 +70,46 @@ async fn endless_statements_end_and_delay_nobody() {
     }
 }
 
+/// Clients share plans, and their functions: each statement ends at its own time.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_one_client_is_not_that_of_another() {
+    let served = Served::new().await;
+    let (first, second) = (served.client().await, served.client().await);
+    first
+        .batch_execute(
+            "CREATE TABLE texts AS SELECT 'x' || g AS t FROM generate_series(1, 1000) AS g;
+             CREATE TABLE into_blocks (n INTEGER) WITH (sort_by = 'n');
+             SET statement_timeout = '500ms'",
+        )
+        .await
+        .unwrap();
+    let queries = [
+        "SELECT count(*) FROM texts WHERE reverse(t) > '5'",
+        "SELECT string_agg(reverse(t), ',') FROM texts",
+        "SELECT t, u FROM texts, LATERAL (SELECT reverse(t) AS u LIMIT 1) AS q",
+        "SELECT sum(length(t)) OVER (ORDER BY reverse(t)) FROM texts",
+        "INSERT INTO into_blocks SELECT length(repeat(t, 2)) FROM texts",
+    ];
+    for sql in queries {
+        first.simple_query(sql).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for sql in queries {
+        let done = second.simple_query(sql).await;
+        assert!(done.is_ok(), "{sql}: {:?}", done.err());
+    }
+    // What the second one gives up, it alone does.
+    second
+        .batch_execute("SET statement_timeout = '300ms'")
+        .await
+        .unwrap();
+    let slow = "SELECT count(pg_sleep(0.01)), sum(length(reverse(t))) FROM texts";
+    assert_eq!(state(second.query(slow, &[]).await), "57014");
+    for sql in queries {
+        first.simple_query(sql).await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn long_texts_end_at_their_time() {
     let served = Served::new().await;

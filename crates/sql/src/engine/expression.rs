@@ -18,14 +18,11 @@ use crate::expression::{
     Cast, Compared, Computed, Expr, Function, Matched, Negated, OneOf, Operator, Prefixed,
     Repeated, Scalar,
 };
-use crate::interrupt::Requests;
 
 /// Where columns are found.
 #[derive(Debug)]
 pub(crate) struct Scope<'a> {
-    pub(crate) columns: &'a Found,
-    /// Requests to end the statement: an expression may take long for a few rows.
-    pub(crate) requests: &'a Arc<Requests>,
+    columns: &'a Found,
 }
 
 /// Columns of a plan of ours: the place and the type of each, by the name that it has in all of
@@ -38,8 +35,6 @@ struct Called {
     function: Arc<dyn Function>,
     /// For each argument its value, if that is constant.
     constants: Vec<Option<ArrayRef>>,
-    /// Requests to end the statement: a function may take long for a few rows.
-    requests: Arc<Requests>,
 }
 
 impl freestone_exec::expression::Foreign for Called {
@@ -55,8 +50,14 @@ impl freestone_exec::expression::Foreign for Called {
                 },
             });
         }
-        let value = self.requests.watched(|| self.function.call(&all, rows))?;
-        Ok(repeated(value, rows))
+        Ok(repeated(self.function.call(&all, rows)?, rows))
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// Expressions over some columns.
+    pub(crate) fn over(columns: &'a Found) -> Self {
+        Self { columns }
     }
 }
 
@@ -163,7 +164,7 @@ impl Scope<'_> {
         let all: Vec<Column> = all.collect();
         if !all.is_empty() && all.len() == arguments.len() && !function.is_volatile() {
             // Its error is that of the rows, of which there may be none.
-            if let Ok(value) = self.requests.watched(|| function.call(&all, 1)) {
+            if let Ok(value) = function.call(&all, 1) {
                 let value = Scalar::of(&value, 0);
                 return literal(&value).or_else(|| self.called(Repeated(value), &[]));
             }
@@ -180,7 +181,6 @@ impl Scope<'_> {
             function: Arc::new(Called {
                 function,
                 constants,
-                requests: Arc::clone(self.requests),
             }),
             arguments: given,
             by_entry,

@@ -8,7 +8,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use freestone_exec::expression::Expression;
 use freestone_exec::vector::Batch;
-use freestone_exec::{Node, Plan, Run, Space};
+use freestone_exec::{Around, Node, Plan, Run, Space, surrounded};
 use freestone_storage::Snapshot;
 use futures::{StreamExt, TryStreamExt};
 
@@ -34,17 +34,14 @@ const FEW: u64 = 20_000;
 pub(crate) struct Pipelines {
     plan: Arc<Plan>,
     schema: SchemaRef,
-    /// Requests to end the statement.
-    requests: Arc<Requests>,
 }
 
 impl Pipelines {
     /// A plan with as many fields as it has columns.
-    pub(crate) fn new(plan: Plan, fields: Vec<FieldRef>, requests: Arc<Requests>) -> Self {
+    pub(crate) fn new(plan: Plan, fields: Vec<FieldRef>) -> Self {
         Self {
             plan: Arc::new(plan),
             schema: Arc::new(Schema::new(fields)),
-            requests,
         }
     }
 
@@ -54,10 +51,7 @@ impl Pipelines {
     /// Errors of making programs of the expressions.
     pub(crate) fn projected(&self, items: Vec<(Expr, FieldRef)>) -> Result<Self> {
         let found = self.found();
-        let scope = Scope {
-            columns: &found,
-            requests: &self.requests,
-        };
+        let scope = Scope::over(&found);
         let (mut expressions, mut fields) = (Vec::new(), Vec::new());
         for (expr, field) in items {
             expressions.push(scope.expr(&expr)?);
@@ -80,7 +74,6 @@ impl Pipelines {
         Ok(Self {
             plan,
             schema: Arc::new(Schema::new(fields)),
-            requests: Arc::clone(&self.requests),
         })
     }
 
@@ -96,8 +89,8 @@ impl Pipelines {
         let fields = self.schema.fields().iter().zip(names);
         let fields = fields.map(|(field, name)| Field::clone(field).with_name(name));
         Self {
+            plan: Arc::clone(&self.plan),
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
-            ..self.clone()
         }
     }
 
@@ -138,6 +131,8 @@ pub(crate) struct RunContext {
     /// Where scans are told of.
     pub(crate) progress: Option<Arc<Progress>>,
     pub(crate) memory: Arc<Broker>,
+    /// Requests to end the statement.
+    pub(crate) requests: Arc<Requests>,
     /// The moment that scans see, if that is another than the plan's.
     pub(crate) moment: Option<Snapshot>,
 }
@@ -151,6 +146,7 @@ impl RunContext {
             batch_rows: options.batch_rows,
             progress: state.get(),
             memory: Arc::clone(state.memory()),
+            requests: state.get().unwrap_or_default(),
             moment: None,
         }
     }
@@ -160,12 +156,12 @@ impl RunContext {
 ///
 /// # Errors
 /// `XX001` for statistics that cannot be read.
-pub(crate) fn whole(stored: &StoredTable, requests: Arc<Requests>) -> Result<Pipelines> {
+pub(crate) fn whole(stored: &StoredTable) -> Result<Pipelines> {
     let schema = stored.schema();
     let all = (0..schema.fields().len()).collect();
     let rows = table(stored, (all, false), None, false)?;
     let fields = schema.fields().iter().cloned().collect();
-    Ok(Pipelines::new(rows.plan, fields, requests))
+    Ok(Pipelines::new(rows.plan, fields))
 }
 
 /// The rows of a plan as a stream.
@@ -178,6 +174,7 @@ fn stream(plan: Arc<Plan>, schema: SchemaRef, context: &RunContext) -> Result<Ro
         batch_rows,
         progress,
         memory,
+        requests,
         moment,
     } = context.clone();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Result<RecordBatch>>(WAITING);
@@ -205,8 +202,11 @@ fn stream(plan: Arc<Plan>, schema: SchemaRef, context: &RunContext) -> Result<Ro
             let sent = sender.blocking_send(Ok(batch));
             sent.map_err(|_| freestone_exec::Error::Cancelled)
         };
-        let outcome =
-            std::panic::catch_unwind(AssertUnwindSafe(|| freestone_exec::run(&plan, &run, &out)));
+        // A plan may be run for many sessions: whose statement it is, its threads are told.
+        let around: Around = Arc::new(move |work| requests.watched(work));
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            surrounded(around, || freestone_exec::run(&plan, &run, &out))
+        }));
         let error = match outcome {
             Ok(Ok(()) | Err(freestone_exec::Error::Cancelled)) => return,
             Ok(Err(error)) => error.into(),

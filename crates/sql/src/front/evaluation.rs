@@ -18,7 +18,6 @@ use crate::engine::{Found, Scope};
 use crate::error::{Error, Result};
 use crate::expression::Expr as Lowered;
 use crate::front::{self, Purpose};
-use crate::interrupt::Requests;
 use crate::lower::shown_as;
 use crate::names::{Name, column_of, fold};
 use crate::oids::row_type_number;
@@ -126,14 +125,11 @@ impl Compiled {
     ///
     /// # Errors
     /// `XX000` for an expression that nothing evaluates.
-    fn new(expr: &Lowered, columns: &Columns, requests: &Arc<Requests>) -> Result<Self> {
+    fn new(expr: &Lowered, columns: &Columns) -> Result<Self> {
         let found = columns.all.iter().enumerate();
         let found = found.map(|(at, (_, field))| (place(at, field), (at, Arc::clone(field))));
         let found: Found = found.collect();
-        let scope = Scope {
-            columns: &found,
-            requests,
-        };
+        let scope = Scope::over(&found);
         let (kind, program) = (scope.typed(expr)?, scope.expr(expr)?);
         let mut reads = Vec::new();
         program.columns(&mut |at| reads.push(at));
@@ -174,11 +170,8 @@ impl Compiled {
 /// # Errors
 /// `XX000` for one that does.
 pub(crate) fn kind_of(expr: &Lowered) -> Result<DataType> {
-    let (columns, requests) = (Found::default(), Arc::default());
-    let scope = Scope {
-        columns: &columns,
-        requests: &requests,
-    };
+    let columns = Found::default();
+    let scope = Scope::over(&columns);
     scope.typed(expr)
 }
 
@@ -223,8 +216,7 @@ impl Expressions<'_> {
     ) -> Result<(Compiled, Type)> {
         let relations = Relations::new(self.state, self.snapshot.clone());
         let (lowered, ty) = front::lowered_expression(&relations, expr, columns, purpose)?;
-        let requests = front::requests_of(&relations);
-        Ok((Compiled::new(&lowered, columns, &requests)?, ty))
+        Ok((Compiled::new(&lowered, columns)?, ty))
     }
 
     /// The value of an expression for each of `rows`, as a column can store it.
@@ -270,8 +262,7 @@ impl Expressions<'_> {
     /// # Errors
     /// `XX000` for one that reads columns.
     pub(crate) fn compile(self, value: &Lowered) -> Result<Compiled> {
-        let requests = self.state.get::<Requests>().unwrap_or_default();
-        Compiled::new(value, &Columns::default(), &requests)
+        Compiled::new(value, &Columns::default())
     }
 
     /// The type of an expression over `columns`.

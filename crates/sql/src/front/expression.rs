@@ -132,7 +132,6 @@ pub(crate) fn lowered_expression(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
-        requests: super::requests_of(relations),
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     let lowered = lower::lowered_expression(&bound, &places, &around, is_shown)?;

@@ -233,7 +233,6 @@ pub(crate) fn bound_by_keys(
         let around = Surroundings {
             session,
             parameters: Arc::from(Vec::new()),
-            requests: requests_of(relations),
         };
         let plan = lower::rewritten(&bound.plan, &around);
         let plan = KeyPlan::of(plan, &bound.columns).ok();
@@ -254,12 +253,6 @@ pub(crate) fn bound_by_keys(
 /// Whether queries by keys are looked up in this session, and not planned.
 fn finds_by_keys(relations: &Relations<'_>) -> bool {
     relations.state.options().engine != "bulk"
-}
-
-/// Requests to end the statement.
-pub(crate) fn requests_of(relations: &Relations<'_>) -> Arc<Requests> {
-    let requests = relations.state.get::<Requests>();
-    requests.unwrap_or_default()
 }
 
 /// The plan of a query whose columns are stored in columns of some names and types; none for
@@ -358,7 +351,6 @@ fn bound_or_found(
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
-        requests: requests_of(relations),
     };
     let levels = bound.plan.levels();
     if operators(&bound.plan) > OPERATORS || levels > LEVELS {

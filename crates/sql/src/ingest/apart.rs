@@ -35,6 +35,7 @@ pub(crate) async fn write_apart(
     split: impl Fn(&RecordBatch) -> Result<Vec<(usize, RecordBatch)>> + Send + Sync + 'static,
 ) -> Result<Vec<Written>> {
     let split = Arc::new(split);
+    let context = RunContext::of(state);
     let (mut senders, mut writers) = (Vec::new(), Vec::new());
     for target in targets {
         let (sender, receiver) = mpsc::channel::<Result<RecordBatch>>(WAITING);
@@ -44,16 +45,15 @@ pub(crate) async fn write_apart(
         });
         let streams = resumed(Vec::new(), rows.boxed());
         let (state, target) = (state.clone(), target.clone());
-        writers.push(Task::spawn(
-            async move { write(&state, &target, streams).await },
-        ));
+        writers.push(Task::spawn(&context.requests, async move {
+            write(&state, &target, streams).await
+        }));
     }
     let mut readers = Vec::with_capacity(streams.len());
-    let context = RunContext::of(state);
     for stream in streams {
         let mut stream = stream.open(&context);
         let (senders, split) = (senders.clone(), Arc::clone(&split));
-        readers.push(Task::spawn(async move {
+        readers.push(Task::spawn(&context.requests, async move {
             while let Some(batch) = stream.next().await {
                 for (of, part) in split(&batch?)? {
                     // A writer that is gone has failed, and says why.

@@ -34,7 +34,7 @@ use parking_lot::Mutex;
 
 use crate::engine::{Pipelines, RunContext};
 use crate::error::{Error, Result};
-use crate::interrupt::{Requests, apart};
+use crate::interrupt::apart;
 use crate::lower::sort_key;
 use crate::names::Name;
 use crate::outcome::RowStream;
@@ -290,15 +290,18 @@ pub(crate) async fn write(
     let streams = streams.into_iter().map(|stream| stream.open(&context));
     let streams = match sort_column(target) {
         Some(column) => {
-            let requests = state.get::<Requests>().unwrap_or_default();
-            let sorted = sorted(streams.collect(), target, column, requests)?;
+            let sorted = sorted(streams.collect(), target, column)?;
             vec![sorted.stream(&context)?]
         }
         None => streams.collect(),
     };
     let tasks = streams.into_iter();
-    let tasks =
-        tasks.map(|stream| Task::spawn(write_stream(target.clone(), stream, progress.clone())));
+    let tasks = tasks.map(|stream| {
+        Task::spawn(
+            &context.requests,
+            write_stream(target.clone(), stream, progress.clone()),
+        )
+    });
     let tasks: Vec<_> = tasks.collect();
     let mut all = Written {
         blocks: Vec::new(),
@@ -355,17 +358,12 @@ fn sort_column(target: &Target) -> Option<usize> {
 }
 
 /// All streams as one, in the order of a column, NULLs last.
-fn sorted(
-    streams: Vec<RowStream>,
-    target: &Target,
-    column: usize,
-    requests: Arc<Requests>,
-) -> Result<Pipelines> {
+fn sorted(streams: Vec<RowStream>, target: &Target, column: usize) -> Result<Pipelines> {
     let schema = nullable(&target.schema);
     let fields: Vec<_> = schema.fields().iter().cloned().collect();
     let types = fields.iter().map(|field| field.data_type().clone());
     let types: Vec<_> = types.collect();
-    let (expression, kind) = sort_key(column, &fields[column], &requests)?;
+    let (expression, kind) = sort_key(column, &fields[column])?;
     let key = SortKey {
         expression,
         kind,
@@ -380,7 +378,7 @@ fn sorted(
     let rows = Node::Rows(Arc::new(Incoming(Mutex::new(streams))));
     let rows = Plan::new(rows, types.clone(), ROWS_FOR_TWO);
     let plan = Plan::new(Node::Sort(Box::new(rows), sorting), types, ROWS_FOR_TWO);
-    Ok(Pipelines::new(plan, fields, requests))
+    Ok(Pipelines::new(plan, fields))
 }
 
 /// Streams as rows of a plan, which are read once, by threads that wait for them.

@@ -7,6 +7,7 @@ use futures::{FutureExt, StreamExt};
 
 use crate::engine::{Pipelines, RunContext};
 use crate::error::{Error, Result, panicked};
+use crate::interrupt::Requests;
 use crate::outcome::RowStream;
 
 /// A stream that has not begun.
@@ -92,7 +93,9 @@ pub(crate) fn iterators(
     let change: Arc<Change> = Arc::new(change);
     let sources = sources.into_iter().map(|source| {
         let change = Arc::clone(&change);
-        Unopened(Box::new(move |_: &RunContext| reading(source, change)))
+        Unopened(Box::new(move |context: &RunContext| {
+            reading(source, change, Arc::clone(&context.requests))
+        }))
     });
     sources.collect()
 }
@@ -101,11 +104,12 @@ pub(crate) fn iterators(
 fn reading(
     source: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
     change: Arc<Change>,
+    requests: Arc<Requests>,
 ) -> RowStream {
     let (sender, receiver) = tokio::sync::mpsc::channel(AHEAD);
     let thread = tokio::task::spawn_blocking(move || {
         for batch in source {
-            let batch = batch.and_then(|batch| change(batch));
+            let batch = batch.and_then(|batch| requests.watched(|| change(batch)));
             let stops = batch.is_err();
             // A closed channel means that nobody wants the rest.
             if sender.blocking_send(batch).is_err() || stops {

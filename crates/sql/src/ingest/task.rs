@@ -1,17 +1,24 @@
-//! Tasks that end when nobody waits for them any more.
+//! Tasks that end when nobody waits for them any more, or when their statement is to end.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result, panicked};
+use crate::interrupt::Requests;
 
 /// A task of the runtime, which is stopped when this is dropped.
 pub(super) struct Task<T>(JoinHandle<Result<T>>);
 
 impl<T: Send + 'static> Task<T> {
-    /// Begins some work.
-    pub(super) fn spawn(work: impl Future<Output = Result<T>> + Send + 'static) -> Self {
+    /// Begins some work of a statement.
+    pub(super) fn spawn(
+        requests: &Arc<Requests>,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Self {
+        let requests = Arc::clone(requests);
+        let work = async move { requests.waited(false, Box::pin(work)).await };
         Self(tokio::spawn(work))
     }
 

@@ -280,7 +280,6 @@ impl Lowering {
             around: self.around.clone(),
             given,
             results: columns.iter().map(|column| column.ty.arrow()).collect(),
-            requests: Arc::clone(&self.around.requests),
         };
         Ok(GeneralParts {
             given: exprs,

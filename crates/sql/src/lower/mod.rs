@@ -66,7 +66,6 @@ use freestone_frontend::types::Type;
 use crate::engine::{Found, Pipelines, Scope};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
-use crate::interrupt::Requests;
 use crate::source::Source;
 
 pub(crate) use indexed::{FIRST, Term};
@@ -111,16 +110,9 @@ pub(crate) struct Surroundings {
     pub(crate) session: Arc<Session>,
     /// Values of the statement's parameters, one row each.
     pub(crate) parameters: Arc<[ArrayRef]>,
-    /// Requests to end the statement.
-    pub(crate) requests: Arc<Requests>,
 }
 
 impl Surroundings {
-    /// Requests to end the statement.
-    fn requests(&self) -> &Arc<Requests> {
-        &self.requests
-    }
-
     /// Folds constants by the settings, the time and the parameters of the statement.
     fn fold(&self) -> Fold<'_> {
         Fold {
@@ -331,19 +323,12 @@ fn own_name(column: &Column) -> String {
 ///
 /// # Errors
 /// `XX000` for a type that has no order.
-pub(crate) fn sort_key(
-    at: usize,
-    field: &FieldRef,
-    requests: &Arc<Requests>,
-) -> Result<(Expression, DataType)> {
+pub(crate) fn sort_key(at: usize, field: &FieldRef) -> Result<(Expression, DataType)> {
     let kind = field.data_type().clone();
     let typed = canonical::comparable(Typed::new(place(field.name()), kind));
     let typed = typed.ok_or_else(|| Error::internal(format!("no order of {field}")))?;
     let columns = Found::from([(field.name().clone(), (at, Arc::clone(field)))]);
-    let scope = Scope {
-        columns: &columns,
-        requests,
-    };
+    let scope = Scope::over(&columns);
     Ok((scope.expr(&typed.expr)?, typed.kind))
 }
 

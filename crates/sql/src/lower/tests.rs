@@ -168,7 +168,6 @@ impl World {
         let around = Surroundings {
             session: Arc::clone(&self.session),
             parameters: Arc::new([]),
-            requests: Arc::default(),
         };
         let lowered = match is_rewritten {
             true => lowered(&rewritten(plan, &around), &around)?,

@@ -19,7 +19,6 @@ use super::materialized::may_alter;
 use crate::error::{Error, Result};
 use crate::grammar::define::{SequenceChange, TableChange};
 use crate::ingest::{self, Target};
-use crate::interrupt::Requests;
 use crate::names::{Name, fold, table_name};
 use crate::outcome::Outcome;
 use crate::relations::unknown_table;
@@ -218,8 +217,7 @@ impl Run<'_> {
         let options = &options.with_bounds_from(table, true)?;
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
         let stored = StoredTable::new(table, snapshot.read_view(table.id));
-        let requests = self.state().get::<Requests>();
-        let scan = crate::engine::whole(&stored, requests.unwrap_or_default())?;
+        let scan = crate::engine::whole(&stored)?;
         let streams = ingest::assigned(&target, &scan, self.threads())?;
         let written = ingest::write(self.state(), &target.without_keys(), streams).await?;
         let blocks = written.into_blocks();

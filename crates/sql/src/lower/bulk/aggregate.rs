@@ -136,7 +136,7 @@ impl Bulk<'_> {
         calls: &[(Column, AggregateCall)],
         sets: Option<&[Vec<usize>]>,
     ) -> Result<bool> {
-        let scope = self.scope(match below {
+        let scope = Scope::over(match below {
             Below::Cluster(_, found) => found,
             Below::Part(part) => &part.found,
         });
@@ -203,7 +203,7 @@ impl Bulk<'_> {
         marks: &[(Column, Vec<usize>)],
     ) -> Result<Part> {
         let parts = self.lowering.general_parts(keys, sets, calls, marks)?;
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let values = parts.given.iter().map(|value| scope.expr(value));
         let values = values.collect::<Result<Vec<_>>>()?;
         self.spend(plan);
@@ -380,7 +380,7 @@ impl Bulk<'_> {
 
     /// The groups of some rows.
     fn grouped(&self, below: Below, keys: Vec<Key>, asked: Vec<Asked>) -> Option<Part> {
-        let scope = self.scope(match &below {
+        let scope = Scope::over(match &below {
             Below::Cluster(_, found) => found,
             Below::Part(part) => &part.found,
         });
@@ -482,7 +482,7 @@ impl Bulk<'_> {
                 }
             });
         }
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut found = Vec::with_capacity(values.len());
         for (column, Typed { expr, kind }) in values {
             let expression = scope.expr(&expr)?;

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::place;
 use super::{Added, Bulk, Part};
+use crate::engine::Scope;
 use crate::error::Result;
 use crate::expression::{Expr, Operator};
 
@@ -25,7 +26,7 @@ impl Bulk<'_> {
         if found.is_empty() {
             return Ok(part);
         }
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         // Of this node, too.
         let mut add = Added::over(self, &part);
         for (name, value) in found {

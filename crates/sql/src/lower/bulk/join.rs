@@ -148,7 +148,7 @@ impl Bulk<'_> {
                     }
                 }
                 let On { keys, rest } = self.on(left, right, condition.as_ref())?;
-                let scope = self.scope(found);
+                let scope = Scope::over(found);
                 for (a, b, strict) in keys {
                     let (a, b, kind) = key_of((&scope, a), (&scope, b))?;
                     cluster.equality([a, b], kind, !strict);
@@ -172,7 +172,7 @@ impl Bulk<'_> {
             }
             Plan::Filter { input, condition } if joins(plan) => {
                 self.gather(input, cluster, found)?;
-                let scope = self.scope(found);
+                let scope = Scope::over(found);
                 for term in terms(Some(condition)) {
                     let term = self.lowering.condition(term)?;
                     let term = scope.expr(&term)?;
@@ -401,7 +401,7 @@ impl Bulk<'_> {
         on: On,
         null_equal: bool,
     ) -> Result<Part> {
-        let (a, b) = (self.scope(&from.found), self.scope(&to.found));
+        let (a, b) = (Scope::over(&from.found), Scope::over(&to.found));
         let mut keys = Vec::with_capacity(on.keys.len());
         for (left, right, _) in on.keys {
             let (left, right, of) = key_of((&a, left), (&b, right))?;
@@ -430,7 +430,7 @@ impl Bulk<'_> {
             of_build.map(|(name, (at, field))| (name.clone(), (width + at, field.clone()))),
         );
         let filter = match balanced(on.rest, Operator::And) {
-            Some(rest) => Some(self.scope(&both).expr(&rest)?),
+            Some(rest) => Some(Scope::over(&both).expr(&rest)?),
             None => None,
         };
         let of_build = matches!(kind, Kind::BuildSemi | Kind::BuildAnti);
@@ -519,7 +519,7 @@ impl Bulk<'_> {
         let others = others.map(|term| self.lowering.condition(term));
         let others = balanced(others.collect::<Result<Vec<Expr>>>()?, Operator::And);
         let condition: Option<Expression> = match others {
-            Some(others) => Some(self.scope(&part.found).expr(&others)?),
+            Some(others) => Some(Scope::over(&part.found).expr(&others)?),
             None => None,
         };
         self.spend(plan);

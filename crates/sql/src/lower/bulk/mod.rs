@@ -53,7 +53,6 @@ use super::{Lowering, own_name, place, shown};
 use crate::engine::{Converted, Found, Pipelines, Scope, filtered, projected};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
-use crate::interrupt::Requests;
 
 use self::shared::Turned;
 
@@ -62,7 +61,6 @@ pub(super) use self::shared::Outer;
 /// The work of turning a plan.
 struct Bulk<'a> {
     lowering: &'a Lowering,
-    requests: &'a Arc<Requests>,
     /// How many nodes that have not been turned yet read a column.
     reads: RefCell<HashMap<ColumnId, u32>>,
     /// The numbers of the columns that a name means.
@@ -84,28 +82,10 @@ struct Part {
 /// # Errors
 /// Errors of values that a plan is made with, such as the number of rows of a limit.
 pub(super) fn pipelines(lowering: &Lowering, plan: &Plan) -> Result<Pipelines> {
-    let requests = lowering.around.requests();
-    let bulk = Bulk::of(lowering, requests, plan);
-    let part = bulk.part(plan)?;
-    let columns = plan.columns();
-    let scope = bulk.scope(&part.found);
-    let mut expressions = Vec::with_capacity(columns.len());
-    let mut fields = Vec::with_capacity(columns.len());
-    for (at, column) in columns.iter().enumerate() {
-        let value = exact(lowering.column(column.id)?, &column.ty)?;
-        expressions.push(scope.expr(&value)?);
-        let name = format!("{}:result {at}", column.name);
-        let mut result = field(&name, column.ty.arrow());
-        if let Expr::Column(place) = &value
-            && let Some((_, of)) = part.found.get(place)
-        {
-            result = with_metadata(result, of);
-        }
-        fields.push(result);
-    }
-    let types = columns.iter().map(|column| column.ty.arrow()).collect();
-    let rows = chosen(part.rows, expressions, types);
-    Ok(Pipelines::new(rows.plan, fields, Arc::clone(requests)))
+    let columns = plan.columns().into_iter();
+    let types: Vec<Type> = columns.map(|column| column.ty).collect();
+    let (plan, fields) = Bulk::of(lowering, plan).exactly(plan, &types)?;
+    Ok(Pipelines::new(plan, fields))
 }
 
 /// Values computed of rows, of some types; the rows if that is what they are.
@@ -144,10 +124,9 @@ fn renamed(value: &Bound) -> Option<ColumnId> {
 }
 
 impl<'a> Bulk<'a> {
-    fn of(lowering: &'a Lowering, requests: &'a Arc<Requests>, plan: &Plan) -> Self {
+    fn of(lowering: &'a Lowering, plan: &Plan) -> Self {
         Self {
             lowering,
-            requests,
             reads: RefCell::new(lowering.reads.borrow().clone()),
             named: RefCell::default(),
             weighs: has_join(plan),
@@ -220,22 +199,33 @@ impl Bulk<'_> {
     /// A plan with its columns in the forms of their types.
     pub(super) fn apart(&self, plan: &Plan) -> Result<Own> {
         let columns = plan.columns().into_iter();
-        self.exactly(plan, &columns.map(|column| column.ty).collect::<Vec<_>>())
+        let types: Vec<Type> = columns.map(|column| column.ty).collect();
+        Ok(self.exactly(plan, &types)?.0)
     }
 
-    /// A plan with its columns in the forms of some types.
-    fn exactly(&self, plan: &Plan, types: &[Type]) -> Result<Own> {
+    /// A plan with its columns in the forms of some types, and their fields.
+    fn exactly(&self, plan: &Plan, types: &[Type]) -> Result<(Own, Vec<FieldRef>)> {
         let columns = plan.columns();
         let part = self.part(plan)?;
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut expressions = Vec::with_capacity(columns.len());
-        for (column, ty) in columns.iter().zip(types) {
+        let mut fields = Vec::with_capacity(columns.len());
+        for (at, (column, ty)) in columns.iter().zip(types).enumerate() {
             let value = exact(self.lowering.column(column.id)?, ty)?;
-            let expression = scope.expr(&value)?;
-            expressions.push(expression);
+            expressions.push(scope.expr(&value)?);
+            let name = format!("{}:result {at}", column.name);
+            let result = field(&name, ty.arrow());
+            let of = match &value {
+                Expr::Column(place) => part.found.get(place),
+                _ => None,
+            };
+            fields.push(match of {
+                Some((_, of)) => with_metadata(result, of),
+                None => result,
+            });
         }
         let kinds = types.iter().map(Type::arrow).collect();
-        Ok(chosen(part.rows, expressions, kinds).plan)
+        Ok((chosen(part.rows, expressions, kinds).plan, fields))
     }
 
     fn filter(&self, plan: &Plan, input: &Plan, condition: &Bound) -> Result<Part> {
@@ -250,7 +240,7 @@ impl Bulk<'_> {
         let Part { rows, found } = self.part(input)?;
         let about = self.about([condition]);
         let condition = self.lowering.condition(condition)?;
-        let condition = self.scope(&found).expr(&condition)?;
+        let condition = Scope::over(&found).expr(&condition)?;
         self.spend(plan);
         let mut rows = filtered(rows, condition);
         rows.plan.about = Some(about);
@@ -282,7 +272,7 @@ impl Bulk<'_> {
         if computed.is_empty() {
             return Ok(part);
         }
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut add = Added::over(self, &part);
         for ((column, typed), value) in computed.into_iter().zip(values) {
             let expression = scope.expr(&value)?;
@@ -290,13 +280,6 @@ impl Bulk<'_> {
             add.push(name, expression, typed.kind);
         }
         Ok(add.part(part.rows))
-    }
-
-    fn scope<'a>(&'a self, found: &'a Found) -> Scope<'a> {
-        Scope {
-            columns: found,
-            requests: self.requests,
-        }
     }
 
     /// Says that a column is found under a name of its own.

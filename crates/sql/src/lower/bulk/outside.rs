@@ -32,7 +32,7 @@ use super::super::outside::windows::Windows;
 use super::super::outside::{batch, joined, number};
 use super::super::{Typed, canonical};
 use super::{Bulk, Part, chosen, field};
-use crate::engine::{Converted, Found, united};
+use crate::engine::{Converted, Found, Scope, united};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Operator as Op};
 use crate::values::with_kind;
@@ -102,7 +102,7 @@ impl Bulk<'_> {
         value: &Expr,
         kind: DataType,
     ) -> Result<usize> {
-        let value = self.scope(&part.found).expr(value)?;
+        let value = Scope::over(&part.found).expr(value)?;
         Ok(given.push(value, kind))
     }
 
@@ -296,7 +296,7 @@ impl Bulk<'_> {
                 return Ok(part);
             };
             let condition = self.lowering.condition(condition)?;
-            let condition = self.scope(&part.found).expr(&condition)?;
+            let condition = Scope::over(&part.found).expr(&condition)?;
             self.spend(plan);
             return Ok(Part {
                 rows: crate::engine::filtered(part.rows, condition),
@@ -602,7 +602,7 @@ impl Bulk<'_> {
             }
             let lost = || Error::internal(format!("an order of values of {}", value.ty));
             let sorted = canonical::comparable(key).ok_or_else(lost)?;
-            let expression = self.scope(&part.found).expr(&sorted.expr)?;
+            let expression = Scope::over(&part.found).expr(&sorted.expr)?;
             keys.push((expression, sorted.kind, descending, nulls_first));
         }
         let mut failed = Ok(());

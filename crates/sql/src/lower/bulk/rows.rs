@@ -11,7 +11,7 @@ use super::super::expression::exact;
 use super::super::sorting::is_sorted;
 use super::super::subquery::is_of_running;
 use super::{Bulk, Part, chosen, field};
-use crate::engine::{cut, united};
+use crate::engine::{Scope, cut, united};
 use crate::error::{Error, Result};
 
 /// Rows that are passed over, and the number of the last.
@@ -56,7 +56,7 @@ impl Bulk<'_> {
         (skip, fetch): Cut,
     ) -> Result<Part> {
         let part = self.part(input)?;
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut sorting = Sorting {
             keys: Vec::with_capacity(keys.len()),
             skip,
@@ -169,7 +169,7 @@ impl Bulk<'_> {
         let mut sides = Vec::with_capacity(inputs.len());
         for input in inputs {
             let part = self.part(input)?;
-            let scope = self.scope(&part.found);
+            let scope = Scope::over(&part.found);
             let mut expressions = Vec::with_capacity(columns.len());
             for (of, to) in input.columns().iter().zip(columns) {
                 let value = exact(self.lowering.column(of.id)?, &to.ty)?;

@@ -25,7 +25,7 @@ use super::super::stored::{self, load, of_column};
 use super::super::{Handle, own_name, place};
 use super::outside::leaf;
 use super::{Added, Bulk, Part, field};
-use crate::engine::{Found, filtered, table, united};
+use crate::engine::{Found, Scope, filtered, table, united};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Operator};
 use crate::scan::predicate_of;
@@ -160,7 +160,7 @@ impl Bulk<'_> {
             rows = united(Vec::new(), rows.plan.types);
         }
         if let Some(condition) = balanced(rest, Operator::And) {
-            let condition = self.scope(&found).expr(&condition)?;
+            let condition = Scope::over(&found).expr(&condition)?;
             rows = filtered(rows, condition);
             rows.plan.about = Some(self.about(tested));
         }
@@ -206,7 +206,7 @@ impl Bulk<'_> {
             rows: leaf(rows, kinds.clone(), estimate),
             found,
         };
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut add = Added::default();
         for ((column, _), kind) in used.iter().zip(&kinds) {
             let held = place(&format!("{}:held", own_name(column)));
@@ -218,7 +218,7 @@ impl Bulk<'_> {
         let conditions = terms.iter().map(|term| self.lowering.condition(term));
         let conditions = conditions.collect::<Result<Vec<_>>>()?;
         if let Some(condition) = balanced(conditions, Operator::And) {
-            let condition = self.scope(&found).expr(&condition)?;
+            let condition = Scope::over(&found).expr(&condition)?;
             rows = filtered(rows, condition);
             rows.plan.about = Some(self.about(terms.iter().copied()));
         }
@@ -230,7 +230,7 @@ impl Bulk<'_> {
         if used.iter().all(|read| read.converted.is_none()) {
             return Ok(part);
         }
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut add = Added::over(self, &part);
         for read in used {
             let Some(value) = &read.converted else {

@@ -25,7 +25,7 @@ use freestone_frontend::plan::Column;
 
 use super::aggregate::{Asked, Below, Key, grouping, groups, or_none, types};
 use super::{Bulk, Part, field};
-use crate::engine::{Converted, Found, Simple, added_up, grouped, projected, united};
+use crate::engine::{Converted, Found, Scope, Simple, added_up, grouped, projected, united};
 
 /// Sets of keys, as places of keys, and the columns that tell which keys a row lacks.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ impl Bulk<'_> {
         if !asked.iter().all(adds_up) || !keys.iter().all(known) {
             return None;
         }
-        let scope = self.scope(match &below {
+        let scope = Scope::over(match &below {
             Below::Cluster(_, found) => found,
             Below::Part(part) => &part.found,
         });

@@ -21,7 +21,7 @@ use freestone_frontend::plan::{Column, ColumnId, Cte, CteBody, CteId, Plan};
 use super::super::outside::recursive::Recursive;
 use super::super::{Lowering, Surroundings, own_name};
 use super::{Added, Bulk, Part, field};
-use crate::engine::{Converted, Found};
+use crate::engine::{Converted, Found, Scope};
 use crate::error::{Error, Result};
 
 /// Rows for several places.
@@ -86,7 +86,7 @@ impl Outer {
     /// Errors of making it.
     pub(in super::super) fn lowered(&self, plan: &Plan, around: &Surroundings) -> Result<Own> {
         let (lowering, plan) = Lowering::over(plan, around)?;
-        let bulk = Bulk::of(&lowering, around.requests(), &plan);
+        let bulk = Bulk::of(&lowering, &plan);
         *bulk.ctes.borrow_mut() = self.0.clone();
         bulk.apart(&plan)
     }
@@ -119,8 +119,8 @@ impl Bulk<'_> {
         columns: &[Column],
     ) -> Result<Turned> {
         let types: Vec<_> = columns.iter().map(|column| column.ty.clone()).collect();
-        let base = self.exactly(base, &types)?;
-        let step = self.exactly(step, &types)?;
+        let base = self.exactly(base, &types)?.0;
+        let step = self.exactly(step, &types)?.0;
         let kinds: Vec<DataType> = types.iter().map(|ty| ty.arrow()).collect();
         let estimate = base.estimate + step.estimate;
         let outside = Outside {
@@ -170,7 +170,7 @@ impl Bulk<'_> {
     fn turned(&self, plan: &Plan) -> Result<Turned> {
         let columns = plan.columns();
         let part = self.part(plan)?;
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut add = Added::default();
         let mut places = HashMap::new();
         for column in &columns {

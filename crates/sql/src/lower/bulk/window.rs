@@ -5,7 +5,7 @@ use freestone_frontend::plan::{Column, Plan, WindowCall};
 use super::super::bulk_windows::{BulkCall, Windowed, of_one_order};
 use super::super::{Typed, place};
 use super::{Added, Bulk, Part, chosen, field};
-use crate::engine::windowed;
+use crate::engine::{Scope, windowed};
 use crate::error::Result;
 use crate::expression::Expr;
 
@@ -58,7 +58,7 @@ impl Bulk<'_> {
             values,
             means,
         } = self.lowering.windowed(names, calls);
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let given = given.iter();
         let given = given.map(|value| Ok((scope.expr(value)?, scope.typed(value)?)));
         let given = given.collect::<Result<Vec<_>>>()?;
@@ -93,7 +93,7 @@ impl Bulk<'_> {
         if computed.is_empty() {
             return Ok(part);
         }
-        let scope = self.scope(&part.found);
+        let scope = Scope::over(&part.found);
         let mut add = Added::over(self, &part);
         for (column, Typed { expr, kind }) in computed {
             let expression = scope.expr(&expr)?;

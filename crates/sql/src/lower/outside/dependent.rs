@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use super::super::Surroundings;
 use super::super::bulk::Outer;
 use super::super::canonical::{Encoder, Row};
-use super::{Held, arrays, batch, joined, other, watched};
+use super::{Held, arrays, batch, joined, other};
 use crate::error::Error;
 use crate::values::with_kind;
 
@@ -300,11 +300,10 @@ impl Work<'_> {
 
     fn fresh(&self, values: &[ArrayRef], run: &dyn Inside) -> exec::Result<Right> {
         let of = self.of;
-        if self.interprets {
-            let found = watched(&of.around, || Ok(self.interpreted(values)));
-            if let Some(found) = found?? {
-                return Ok(found);
-            }
+        if self.interprets
+            && let Some(found) = self.interpreted(values)?
+        {
+            return Ok(found);
         }
         let mut plan = of.plan.clone();
         plan.replace(&|id| {
@@ -315,10 +314,8 @@ impl Work<'_> {
                 column.ty.clone(),
             ))
         });
-        let plan = watched(&of.around, || {
-            of.around.fold().plan(&mut plan);
-            of.tables.lowered(&plan, &of.around)
-        })?;
+        of.around.fold().plan(&mut plan);
+        let plan = of.tables.lowered(&plan, &of.around)?;
         let found = run.again(&Again {
             plan: &plan,
             outer: &self.outer,

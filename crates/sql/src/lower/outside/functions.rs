@@ -21,7 +21,7 @@ use freestone_frontend::plan::{Expr as Bound, TableCall};
 use freestone_frontend::types::Type;
 
 use super::super::{Surroundings, evaluated};
-use super::{arrays, batch, joined, watched};
+use super::{arrays, batch, joined};
 use crate::error::Result;
 use crate::values::with_kind;
 
@@ -283,10 +283,10 @@ impl Leaf for Calls {
     }
 
     fn open<'b>(&'b self, run: &dyn Inside) -> exec::Result<Vec<Batches<'b>>> {
-        let mut open = watched(&self.around, || self.begin())?;
+        let mut open = self.begin()?;
         let most = run.batch_rows();
         Ok(vec![Box::new(std::iter::from_fn(move || {
-            let next = watched(&self.around, || open.next(most)).transpose()?;
+            let next = open.next(most).map_err(exec::Error::from).transpose()?;
             Some(next.and_then(|(columns, rows)| batch(&columns, rows)))
         }))])
     }
@@ -360,8 +360,8 @@ impl Working for Work<'_> {
                 };
                 (part, arguments)
             });
-            let mut open = watched(&of.around, || Open::new(parts, of.outer, &of.around))?;
-            while let Some((columns, rows)) = watched(&of.around, || open.next(most))? {
+            let mut open = Open::new(parts, of.outer, &of.around)?;
+            while let Some((columns, rows)) = open.next(most)? {
                 waiting.pieces.push(columns);
                 let rows = std::iter::repeat_n(at as u64, rows);
                 waiting.origins.extend(rows);

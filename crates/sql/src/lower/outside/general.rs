@@ -28,7 +28,6 @@ use freestone_frontend::types::Type;
 use super::super::Surroundings;
 use super::super::canonical::{Encoder, Row};
 use crate::error::{Error, Result};
-use crate::interrupt::Requests;
 use crate::values::buffers::Counted;
 use crate::values::with_kind;
 
@@ -99,7 +98,6 @@ pub(in super::super) struct General {
     /// Types of the columns that it is given, and of those of its result.
     pub(in super::super) given: Vec<DataType>,
     pub(in super::super) results: Vec<DataType>,
-    pub(in super::super) requests: Arc<Requests>,
 }
 
 impl fmt::Debug for General {
@@ -195,9 +193,7 @@ struct Groups {
 impl Folded for Groups {
     fn add(&mut self, rows: &Batch, begin: bool) -> exec::Result<Vec<u32>> {
         let columns = self.node.arrays(rows)?;
-        let requests = Arc::clone(&self.node.requests);
-        let added = requests.watched(|| self.add_rows(&columns, rows.rows, begin));
-        added.map_err(exec::Error::from)
+        Ok(self.add_rows(&columns, rows.rows, begin)?)
     }
 
     fn bytes(&self) -> usize {
@@ -205,25 +201,18 @@ impl Folded for Groups {
     }
 
     fn finish(mut self: Box<Self>) -> exec::Result<Vec<Batch>> {
-        let requests = Arc::clone(&self.node.requests);
-        let batches: Result<_> = requests.watched(|| {
-            self.finish_keys()?;
-            let mut batches = Vec::new();
-            let groups = self.groups.len();
-            for first in (0..groups).step_by(RESULTS) {
-                batches.push(self.results(first..groups.min(first + RESULTS))?);
-            }
-            Ok(batches)
-        });
-        let batches = batches?.into_iter();
-        let batches = batches.map(|(columns, rows)| {
+        self.finish_keys()?;
+        let mut batches = Vec::new();
+        let groups = self.groups.len();
+        for first in (0..groups).step_by(RESULTS) {
+            let (columns, rows) = self.results(first..groups.min(first + RESULTS))?;
             let columns = columns.iter().map(Vector::from_arrow);
-            Ok(Batch {
+            batches.push(Batch {
                 columns: columns.collect::<exec::Result<_>>()?,
                 rows,
-            })
-        });
-        batches.collect()
+            });
+        }
+        Ok(batches)
     }
 }
 

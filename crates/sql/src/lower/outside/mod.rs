@@ -33,21 +33,12 @@ use freestone_exec as exec;
 use freestone_exec::vector::{Batch, Vector};
 use freestone_exec::{Gathered, Inside, Reservation};
 
-use super::Surroundings;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::values::buffers::concatenated;
 
 /// An error as one of the bulk engine.
 pub(super) fn other(error: impl Into<Error>) -> exec::Error {
     error.into().into()
-}
-
-/// Does some work of the front, which looks now and then whether the statement is to end.
-pub(super) fn watched<T>(
-    around: &Surroundings,
-    work: impl FnOnce() -> Result<T>,
-) -> exec::Result<T> {
-    around.requests.watched(work).map_err(other)
 }
 
 /// The columns of some rows, which are of some types.

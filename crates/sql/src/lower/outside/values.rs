@@ -10,7 +10,7 @@ use freestone_frontend::functions::kernel::repeated;
 use freestone_frontend::plan::Expr as Bound;
 
 use super::super::{Surroundings, evaluated};
-use super::{batch, joined, watched};
+use super::{batch, joined};
 use crate::values::with_kind;
 
 /// Rows that are there.
@@ -47,10 +47,8 @@ impl Computed {
         for at in 0..width {
             let mut parts = Vec::with_capacity(rows.len());
             for value in rows.iter().filter_map(|row| row.get(at)) {
-                parts.push(watched(&self.around, || {
-                    let found = evaluated::values(value, &[], &[], 1, &self.around)?;
-                    with_kind(repeated(found.array, 1), &value.ty.arrow())
-                })?);
+                let found = evaluated::values(value, &[], &[], 1, &self.around)?;
+                parts.push(with_kind(repeated(found.array, 1), &value.ty.arrow())?);
             }
             let kind = parts.first().map(|part| part.data_type().clone());
             columns.extend(kind.map(|kind| joined(&parts, &kind)).transpose()?);

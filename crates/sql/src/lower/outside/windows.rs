@@ -24,7 +24,7 @@ use freestone_frontend::types::Type;
 use parking_lot::Mutex;
 
 use super::super::Surroundings;
-use super::{Held, arrays, batch, joined, other, watched};
+use super::{Held, arrays, batch, joined, other};
 use crate::error::{Error, Result};
 use crate::values::with_kind;
 
@@ -181,7 +181,7 @@ impl Work<'_> {
         });
         let columns = columns.collect::<exec::Result<Vec<_>>>()?;
         drop(parts);
-        let columns = watched(&self.of.around, || self.computed(columns, rows))?;
+        let columns = self.computed(columns, rows)?;
         out(batch(&columns, rows)?)?;
         pending.held.free();
         Ok(())
