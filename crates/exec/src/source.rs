@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) enum Source<'a> {
     /// Those of a table.
     Scan(Arc<Scan>, &'a Metrics),
-    /// Rows that others have, in parts, and whether who reads them may wait for other threads.
+    /// Rows that others have, in parts, and whether reading them may wait for other threads.
     Rows(Mutex<std::vec::IntoIter<Batches<'a>>>, bool, &'a Metrics),
     /// Those that are there, and the memory they take.
     Batches {

@@ -42,7 +42,7 @@ impl SessionState {
         &self.options
     }
 
-    /// The same, to be changed.
+    /// Settings, to be changed.
     pub(crate) fn options_mut(&mut self) -> &mut Options {
         &mut self.options
     }

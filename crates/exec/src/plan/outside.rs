@@ -112,8 +112,7 @@ pub trait Rows: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a thread that reads them may wait for other threads, and be no thread of the pool
-    /// for that.
+    /// Whether reading them may wait for other threads. Threads of the pool do not read such rows.
     fn waits(&self) -> bool {
         false
     }

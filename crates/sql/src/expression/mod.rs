@@ -8,7 +8,7 @@
 //! a < 3 AND b LIKE 'x%'      Binary(Binary(Column a, Lt, Literal 3), And, Like(Column b, 'x%'))
 //! ```
 //!
-//! Operands have one type: whoever makes an expression casts them before.
+//! Operands have one type: `lower` casts them before.
 
 mod function;
 mod kernels;

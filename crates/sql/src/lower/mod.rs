@@ -55,15 +55,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use arrow::datatypes::{DataType, FieldRef};
-use freestone_exec::expression::Expression;
+use arrow::datatypes::DataType;
 use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::{Scalar, Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
-use crate::engine::{Found, Pipelines, Scope};
+use crate::engine::Pipelines;
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::source::Source;
@@ -73,6 +72,7 @@ pub(crate) use output::{
     is_shown_otherwise, output, schema, shown_as, shown_batch, shown_field, shown_values, stored,
     stored_batch, stored_records, type_of, with_schema,
 };
+pub(crate) use sorting::sort_key;
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
@@ -317,19 +317,6 @@ impl Lowering {
 /// The name under which a computed column is found: no two have the same.
 fn own_name(column: &Column) -> String {
     format!("{}:{}", column.name, column.id.0)
-}
-
-/// A column as operators sort by it, and its type.
-///
-/// # Errors
-/// `XX000` for a type that has no order.
-pub(crate) fn sort_key(at: usize, field: &FieldRef) -> Result<(Expression, DataType)> {
-    let kind = field.data_type().clone();
-    let typed = canonical::comparable(Typed::new(place(field.name()), kind));
-    let typed = typed.ok_or_else(|| Error::internal(format!("no order of {field}")))?;
-    let columns = Found::from([(field.name().clone(), (at, Arc::clone(field)))]);
-    let scope = Scope::over(&columns);
-    Ok((scope.expr(&typed.expr)?, typed.kind))
 }
 
 /// The column of a name.

@@ -17,6 +17,49 @@ fn batch(from: i64, rows: i64) -> RecordBatch {
 
 type Source = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
+/// Values of each type in the order of a table that is sorted by it, NULLs last.
+const SORTED: [(&str, &str); 14] = [
+    ("BOOLEAN", "g % 2 = 0"),
+    ("SMALLINT", "g % 1000"),
+    ("BIGINT", "g * 5000000000"),
+    ("REAL", "g % 1000 - 500"),
+    ("DOUBLE PRECISION", "g / 7.0"),
+    (
+        "DECIMAL(30,5)",
+        "(500 - g % 1000) * 12345678901234567890.12345",
+    ),
+    ("DATE", "date '2020-01-01' + g % 1000"),
+    ("TIME", "time '00:00' + g * interval '1 second'"),
+    (
+        "TIMESTAMP",
+        "timestamp '2020-01-01' - g * interval '1 hour'",
+    ),
+    (
+        "TIMESTAMPTZ",
+        "timestamptz '2020-01-01 00:00+00' - g * interval '1 hour'",
+    ),
+    ("INTERVAL", "(g % 1000 - 500) * interval '1 hour'"),
+    ("TEXT", "md5(g::text)"),
+    ("UUID", "md5(g::text)::uuid"),
+    ("BYTEA", "decode(md5(g::text), 'hex')"),
+];
+
+#[test]
+fn rows_are_written_in_the_order_of_a_column() {
+    for (ty, value) in SORTED {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "SET threads = 1; CREATE TABLE t (a {ty}) WITH (sort_by = 'a');
+             INSERT INTO t SELECT CASE WHEN g % 11 > 0 THEN {value} END
+             FROM generate_series(1, 12000) AS g"
+        ));
+        let written = sql.rows_of_one_engine("SELECT a FROM t");
+        assert_eq!(written.len(), 12_000, "{ty}");
+        let sorted = sql.rows_of_one_engine("SELECT a FROM t ORDER BY a");
+        assert!(written == sorted, "{ty}");
+    }
+}
+
 #[test]
 fn loads_from_several_threads_or_not_at_all() {
     for options in LAYOUTS
