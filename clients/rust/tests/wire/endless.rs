@@ -98,7 +98,7 @@ async fn the_time_of_one_client_is_not_that_of_another() {
         let done = second.simple_query(sql).await;
         assert!(done.is_ok(), "{sql}: {:?}", done.err());
     }
-    // What the second one gives up, it alone does.
+    // A time-out of the second client ends none of the first.
     second
         .batch_execute("SET statement_timeout = '300ms'")
         .await

@@ -12,7 +12,7 @@ pub struct Run {
     pub time: Duration,
     /// The result.
     pub batches: Vec<RecordBatch>,
-    /// What the scans read.
+    /// Blocks that its scans have read, and those that they have passed over.
     pub scans: ScanCounts,
 }
 

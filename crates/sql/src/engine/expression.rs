@@ -139,23 +139,35 @@ impl Scope<'_> {
             }
             Expr::Prefix(text, prefix) => self.called(Prefixed(prefix.clone()), &[text]),
             Expr::Cast(value, to) => {
-                let own = self.cast(value, to);
-                own.or_else(|| self.called(Cast(to.clone()), &[value]))
+                let program = self.program(value)?;
+                match widening(&self.kind_of(value)?, to).and_then(|d| factor(&program, d)) {
+                    Some(factor) => Some(scaled(program, factor)),
+                    None => {
+                        let function = Arc::new(Cast(to.clone()));
+                        self.call(function, vec![(value, Some(program))])
+                    }
+                }
             }
             Expr::Call(call) => {
-                let arguments: Vec<&Expr> = call.arguments.iter().collect();
-                self.call(Arc::clone(&call.function), &arguments)
+                let arguments = call.arguments.iter().map(|argument| (argument, None));
+                self.call(Arc::clone(&call.function), arguments.collect())
             }
         }
     }
 
     fn called(&self, function: impl Function + 'static, arguments: &[&Expr]) -> Option<Expression> {
-        self.call(Arc::new(function), arguments)
+        let arguments = arguments.iter().map(|argument| (*argument, None));
+        self.call(Arc::new(function), arguments.collect())
     }
 
-    /// A call of a function with what programs compute, and with constants as they are.
-    fn call(&self, function: Arc<dyn Function>, arguments: &[&Expr]) -> Option<Expression> {
-        let constant = |argument: &&Expr| match argument {
+    /// A call of a function over programs of its arguments, some of which are made already.
+    /// Constants are given to it as they are.
+    fn call(
+        &self,
+        function: Arc<dyn Function>,
+        arguments: Vec<(&Expr, Option<Expression>)>,
+    ) -> Option<Expression> {
+        let constant = |(argument, _): &(&Expr, Option<Expression>)| match argument {
             Expr::Literal(value) => Some(Arc::clone(value.array())),
             _ => None,
         };
@@ -170,9 +182,13 @@ impl Scope<'_> {
             }
         }
         let mut given = Vec::with_capacity(arguments.len());
-        for (argument, constant) in arguments.iter().zip(&constants) {
+        for ((argument, program), constant) in arguments.into_iter().zip(&constants) {
             if constant.is_none() {
-                given.push((self.program(argument)?, self.kind_of(argument)?));
+                let program = match program {
+                    Some(program) => program,
+                    None => self.program(argument)?,
+                };
+                given.push((program, self.kind_of(argument)?));
             }
         }
         let is_text = matches!(given.as_slice(), [(_, DataType::Utf8View)]);
@@ -201,8 +217,21 @@ impl Scope<'_> {
                 return own.or_else(|| self.called(Compared(op), &[left, right]));
             }
         };
-        let own = self.arithmetic(operation, (left, op, right));
-        own.or_else(|| self.called(Computed(op), &[left, right]))
+        // Each side is made once: sides of sides would be made four times.
+        let (x, y) = (self.program(left)?, self.program(right)?);
+        let kinds = [self.kind_of(left)?, self.kind_of(right)?];
+        let factors = digits_to_add(op, &kinds);
+        let factors = factors.and_then(|(a, b)| Some((factor(&x, a)?, factor(&y, b)?)));
+        match factors {
+            Some((a, b)) => {
+                let (x, y) = (scaled(x, a), scaled(y, b));
+                Some(Expression::Arithmetic(operation, Box::new(x), Box::new(y)))
+            }
+            None => {
+                let sides = vec![(left, Some(x)), (right, Some(y))];
+                self.call(Arc::new(Computed(op)), sides)
+            }
+        }
     }
 
     fn compare(&self, comparison: Comparison, left: &Expr, right: &Expr) -> Option<Expression> {
@@ -212,38 +241,15 @@ impl Scope<'_> {
             (DataType::Utf8 | DataType::Utf8View, DataType::Utf8 | DataType::Utf8View) => true,
             (a, b) => a == b && Kind::of(a) != Kind::Other,
         };
-        let (left, right) = (self.program(left)?, self.program(right)?);
-        same.then(|| Expression::Compare(comparison, Box::new(left), Box::new(right)))
-    }
-
-    fn arithmetic(
-        &self,
-        operation: Arithmetic,
-        (left, op, right): (&Expr, Operator, &Expr),
-    ) -> Option<Expression> {
-        let (a, b) = (self.kind_of(left)?, self.kind_of(right)?);
-        let (mut x, mut y) = (self.program(left)?, self.program(right)?);
-        match (&a, &b) {
-            (DataType::Float64, DataType::Float64) => {}
-            (&DataType::Decimal128(p, s), &DataType::Decimal128(q, t)) if s >= 0 && t >= 0 => {
-                let result = Computed(op).kind(&[a.clone(), b.clone()]);
-                let DataType::Decimal128(_, scale) = result else {
-                    return None;
-                };
-                let expected = match operation {
-                    Arithmetic::Multiply => s + t,
-                    _ => s.max(t),
-                };
-                if scale != expected || p > 38 || q > 38 {
-                    return None;
-                }
-                if operation != Arithmetic::Multiply {
-                    (x, y) = (scaled(x, scale - s)?, scaled(y, scale - t)?);
-                }
-            }
-            _ => return None,
+        if !same {
+            return None;
         }
-        Some(Expression::Arithmetic(operation, Box::new(x), Box::new(y)))
+        let (left, right) = (self.program(left)?, self.program(right)?);
+        Some(Expression::Compare(
+            comparison,
+            Box::new(left),
+            Box::new(right),
+        ))
     }
 
     fn case(&self, branches: &[(Expr, Expr)], otherwise: Option<&Expr>) -> Option<Expression> {
@@ -275,34 +281,49 @@ impl Scope<'_> {
         values.sort_unstable();
         Some(Expression::OneOf(Box::new(self.program(value)?), values))
     }
+}
 
-    /// Casts that change no value: to more digits, or to a wider integer.
-    fn cast(&self, expr: &Expr, to: &DataType) -> Option<Expression> {
-        let from = self.kind_of(expr)?;
-        if from == *to {
-            return self.program(expr);
+/// Digits that the sides of arithmetic need more behind the point to be computed with as integers;
+/// `None` for types that the engine does not compute with.
+fn digits_to_add(op: Operator, kinds: &[DataType; 2]) -> Option<(i8, i8)> {
+    match kinds {
+        [DataType::Float64, DataType::Float64] => Some((0, 0)),
+        &[DataType::Decimal128(p, s), DataType::Decimal128(q, t)] if s >= 0 && t >= 0 => {
+            let DataType::Decimal128(_, scale) = Computed(op).kind(kinds) else {
+                return None;
+            };
+            match op {
+                _ if p > 38 || q > 38 => None,
+                Operator::Multiply => (scale == s + t).then_some((0, 0)),
+                _ => Some((scale - s, scale - t)),
+            }
         }
-        let digits = |kind: &DataType| match kind {
-            DataType::Int16 => Some(5),
-            DataType::Int32 => Some(10),
-            DataType::Int64 => Some(19),
-            _ => None,
-        };
-        match (&from, to) {
-            (DataType::Int16 | DataType::Int32, DataType::Int32 | DataType::Int64) => {
-                (digits(&from)? < digits(to)?).then(|| self.program(expr))?
-            }
-            (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) => {
-                let whole = |precision: &u8, scale: &i8| i16::from(*precision) - i16::from(*scale);
-                (t >= s && whole(q, t) >= whole(p, s)).then_some(())?;
-                scaled(self.program(expr)?, t - s)
-            }
-            (from, DataType::Decimal128(q, t)) => {
-                (i16::from(*q) - i16::from(*t) >= digits(from)?).then_some(())?;
-                scaled(self.program(expr)?, *t)
-            }
-            _ => None,
+        _ => None,
+    }
+}
+
+/// Digits behind the point that a cast adds which changes no value, to more digits or to a wider
+/// integer; `None` for any other cast.
+fn widening(from: &DataType, to: &DataType) -> Option<i8> {
+    if from == to {
+        return Some(0);
+    }
+    let digits = |kind: &DataType| match kind {
+        DataType::Int16 => Some(5),
+        DataType::Int32 => Some(10),
+        DataType::Int64 => Some(19),
+        _ => None,
+    };
+    let whole = |precision: u8, scale: i8| i16::from(precision) - i16::from(scale);
+    match (from, to) {
+        (DataType::Int16 | DataType::Int32, DataType::Int32 | DataType::Int64) => {
+            (digits(from)? < digits(to)?).then_some(0)
         }
+        (&DataType::Decimal128(p, s), &DataType::Decimal128(q, t)) => {
+            (t >= s && whole(q, t) >= whole(p, s)).then_some(t - s)
+        }
+        (from, &DataType::Decimal128(q, t)) => (whole(q, t) >= digits(from)?).then_some(t),
+        _ => None,
     }
 }
 
@@ -318,18 +339,25 @@ fn comparison(operator: Operator) -> Option<Comparison> {
     })
 }
 
-/// Times ten to the power of `digits`.
-fn scaled(expression: Expression, digits: i8) -> Option<Expression> {
-    if digits == 0 {
-        return Some(expression);
-    }
+/// The factor that adds digits behind the point; `None` if it, or the constant that it is for,
+/// becomes too large.
+fn factor(program: &Expression, digits: i8) -> Option<i64> {
     let factor = 10i64.checked_pow(u32::try_from(digits).ok()?)?;
-    if let Expression::Constant(Constant::Int(value)) = expression {
-        return Some(Expression::Constant(Constant::Int(
-            value.checked_mul(factor)?,
-        )));
+    match program {
+        Expression::Constant(Constant::Int(value)) => value.checked_mul(factor).map(|_| factor),
+        _ => Some(factor),
     }
-    Some(Expression::Scaled(Box::new(expression), factor))
+}
+
+/// A program times a [`factor`].
+fn scaled(program: Expression, factor: i64) -> Expression {
+    match program {
+        program if factor == 1 => program,
+        Expression::Constant(Constant::Int(value)) => {
+            Expression::Constant(Constant::Int(value.wrapping_mul(factor)))
+        }
+        program => Expression::Scaled(Box::new(program), factor),
+    }
 }
 
 fn literal(value: &Scalar) -> Option<Expression> {

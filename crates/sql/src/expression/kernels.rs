@@ -276,7 +276,7 @@ impl Function for OneOf {
     }
 }
 
-/// The same value for each row.
+/// One value, repeated for each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Repeated(pub(crate) Scalar);
 

@@ -7,7 +7,7 @@
 use freestone_storage::{ColumnType, CompareOp, Predicate, TableSchema, Value};
 
 use super::like::like;
-use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
+use super::sargable::{cast_keeps_order, compare, in_list};
 use crate::expression::{Expr, Operator, Scalar};
 
 /// The predicate that holds for exactly the rows where `expr` is TRUE; `find` says which column a
@@ -86,12 +86,12 @@ impl Translate<'_> {
             Operator::Or => return Some(either(both()?)),
             _ => {}
         }
-        let op = compare_op(op)?;
         let (column, op, scalar) = match (constant(left), constant(right)) {
             (None, Some(scalar)) => (self.column(left)?, op, scalar),
-            (Some(scalar), None) => (self.column(right)?, mirrored(op), scalar),
+            (Some(scalar), None) => (self.column(right)?, op.swap()?, scalar),
             _ => return None,
         };
+        let op = compare_op(op)?;
         compare(column, &self.schema.columns[column].kind, op, scalar)
     }
 

@@ -14,7 +14,7 @@
 //! | `x =  0.055`   | never true, NULL stays NULL |
 //! | `x <> 0.055`   | true unless NULL            |
 //!
-//! What cannot be stated exactly is not translated ([`None`]) and is left to the
+//! A comparison that cannot be stated exactly is not translated ([`None`]) and is left to the
 //! bulk engine. NaN is one such case: storage promises nothing about it.
 
 use crate::expression::Scalar;
@@ -271,18 +271,6 @@ fn fraction(numerator: i128, denominator: i128) -> Literal {
     Literal::Whole {
         floor: numerator.div_euclid(denominator),
         exact: numerator.rem_euclid(denominator) == 0,
-    }
-}
-
-/// The operator seen from the other side: `5 < x` is `x > 5`.
-pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Eq => CompareOp::Eq,
-        CompareOp::NotEq => CompareOp::NotEq,
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::LtEq => CompareOp::GtEq,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::GtEq => CompareOp::LtEq,
     }
 }
 

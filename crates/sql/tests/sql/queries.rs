@@ -851,3 +851,13 @@ fn collations_come_from_the_parts_of_a_value() {
     assert_eq!(sql.state(mixed), "42P21");
     assert_eq!(sql.state("SELECT COLLATION FOR (1)"), "42804");
 }
+
+/// Scales that no integer brings together are added by Arrow, within sums that the engine computes.
+#[test]
+fn sums_of_distant_scales_are_exact() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE d (a NUMERIC(1,0), b NUMERIC(20,19)); INSERT INTO d VALUES (1, 0.5)");
+    let sum = vec!["a"; 17].join(" + ");
+    let found = sql.one(&format!("SELECT b + {sum} FROM d"));
+    assert_eq!(found, "17.5000000000000000000");
+}
