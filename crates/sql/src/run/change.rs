@@ -257,7 +257,7 @@ impl Run<'_> {
             false => Vec::new(),
         };
         let query = understood.query(&self.snapshot, &beside)?;
-        let rows = match self.may_be_streamed(understood)? {
+        let rows = match self.may_be_streamed(understood) {
             true => match self.found_for_change(changed, &query).await? {
                 Wanted::Plan(plan) => {
                     let watching = self.watched(&plan, statement);
@@ -294,11 +294,11 @@ impl Run<'_> {
     }
 
     /// Whether rows of an UPDATE or a DELETE may be changed while others are still being found.
-    fn may_be_streamed(&self, understood: &Understood<'_>) -> Result<bool> {
+    fn may_be_streamed(&self, understood: &Understood<'_>) -> bool {
         let through = understood.changed.through.as_deref();
         let is_plain = understood.returning.is_none()
             && through.is_none_or(|through| through.checks().is_empty());
-        Ok(is_plain && self.may_change_while_finding(&understood.table)?)
+        is_plain && self.may_change_while_finding(&understood.table)
     }
 
     /// The changes of some of a statement's rows, of which others may have been changed.

@@ -125,10 +125,19 @@ impl Run<'_> {
             tables.for_each(|(table, first)| parts.add(table, first));
             return Ok(());
         }
+        self.check(touched)?;
+        self.change(|transaction| Ok(transaction.settle()?))
+    }
+
+    /// Checks keys and references of what a statement has changed so far.
+    ///
+    /// # Errors
+    /// Those of keys and references.
+    pub(super) fn check(&self, touched: Touched) -> Result<()> {
         for (table, first) in touched.tables {
             self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;
         }
-        self.change(|transaction| Ok(transaction.settle()?))
+        Ok(())
     }
 
     /// Whether several statements of one WITH change rows.

@@ -132,7 +132,7 @@ impl Run<'_> {
         };
         let (rows, written) = match (&insert.on, &insert.returning) {
             (None, None) if !is_checked => (self.add(name, table, source).await?, Vec::new()),
-            (Some(on), None) if !is_checked && self.may_be_upserted(table, &source)? => {
+            (Some(on), None) if !is_checked && self.may_be_upserted(table, &source) => {
                 let conflict = Conflict::of(self, on, table, (name, through))?;
                 let of = Box::new(self.upsert(table, called, &conflict)?);
                 let rows = match source {
@@ -182,8 +182,8 @@ impl Run<'_> {
     }
 
     /// Whether rows of a source may be added, or change others, while more come.
-    fn may_be_upserted(&self, table: &Table, source: &Source) -> Result<bool> {
-        Ok(matches!(source, Source::Plan(..)) && self.may_change_while_finding(table)?)
+    fn may_be_upserted(&self, table: &Table, source: &Source) -> bool {
+        matches!(source, Source::Plan(..)) && self.may_change_while_finding(table)
     }
 
     /// The outcome of an INSERT that wrote rows: RETURNING over them, else its tag.

@@ -116,7 +116,7 @@ impl Run<'_> {
         let found = match self.found_for_change(target, &merging.query).await? {
             Wanted::Plan(plan) => {
                 let watching = self.watched(&plan, merge);
-                if self.may_change_while_finding(table)? {
+                if self.may_change_while_finding(table) {
                     let of = Streamed::Merge(&merging);
                     let rows = self.changed_while_finding(of, plan, watching).await?;
                     return Ok(merged(rows));

@@ -10,10 +10,11 @@
 //!
 //! New rows whose keys are not checked stay in memory. Where memory is short, the keys of rows that
 //! are wholly new are checked before the end. Changed keys wait for the end, since rows
-//! that are still to be found may give up the keys that others take.
+//! that are still to be found may give up the keys that others take. Rows that the transaction had
+//! added before stay where they are until the end, since the query goes by their names.
 //!
-//! Foreign keys whose rows follow, statements of a WITH, partitions and rows that the transaction
-//! itself has added need all rows that were found at once.
+//! Foreign keys whose rows follow, statements of a WITH and partitions need all rows that were
+//! found at once.
 
 use std::sync::Arc;
 
@@ -74,12 +75,10 @@ impl Streamed<'_> {
 
 impl Run<'_> {
     /// Whether rows of a table may be changed while others are still being found.
-    pub(super) fn may_change_while_finding(&self, table: &Table) -> Result<bool> {
-        let is_plain = !self.is_of_parts()
+    pub(super) fn may_change_while_finding(&self, table: &Table) -> bool {
+        !self.is_of_parts()
             && table.schema.partitioned.is_none()
-            && self.following(table).is_empty();
-        // The names of the transaction's own rows change when they become blocks.
-        Ok(is_plain && !self.change(|transaction| Ok(transaction.has_rows(table.id)))?)
+            && self.following(table).is_empty()
     }
 
     /// Changes rows as they are found, some thousands at a time; returns their number.
@@ -99,6 +98,7 @@ impl Run<'_> {
         let table = Arc::clone(of.table());
         let context = self.session.run_context();
         let mut held = Held::new(&context.memory, "changed rows");
+        let first = self.change(|transaction| Ok(transaction.next_row()))?;
         let mut stream = Watching::over(watching, plan.stream(&context)?);
         let (mut touched, mut changed) = (Touched::default(), 0);
         let (mut found, mut rows, mut bytes) = (Vec::new(), 0, 0);
@@ -125,11 +125,11 @@ impl Run<'_> {
                 (rows, bytes) = (0, 0);
                 counted = Counted::default();
                 if is_full && !touched.has_changed_keys(table.id) {
-                    self.settle(std::mem::take(&mut touched))?;
+                    self.check(std::mem::take(&mut touched))?;
                 }
                 if !touched.has_new_rows(table.id) {
                     // They may become blocks.
-                    self.change(|transaction| Ok(transaction.settle()?))?;
+                    self.change(|transaction| Ok(transaction.settle_since(first)?))?;
                     held.free();
                 }
             }

@@ -560,8 +560,9 @@ fn more_rows_change_than_fit_into_memory() {
     }
     let sums = "SELECT count(*), sum(g), count(DISTINCT id), sum(length(t)) FROM m";
     let first = sql.rows_of_one_engine(sums);
-    // The statement does not see what it has changed, and is taken back as a whole.
-    sql.run("BEGIN; UPDATE m SET g = g + 1000 WHERE g < 1000; SAVEPOINT s");
+    // The statement does not see what it has changed, and is taken back as a whole. Rows of the
+    // transaction itself are changed as they are found, too.
+    sql.run("VACUUM m; BEGIN; UPDATE m SET g = g + 1000 WHERE g < 1000; SAVEPOINT s");
     assert_eq!(sql.one("SELECT count(*) FROM m WHERE g < 1000"), "0");
     assert_eq!(sql.run("UPDATE m SET g = g + 1000"), "UPDATE 98000");
     assert_eq!(sql.run("DELETE FROM m WHERE g > 2000"), "DELETE 98000");
@@ -574,6 +575,82 @@ fn more_rows_change_than_fit_into_memory() {
     sql.run("RESET memory_limit");
     assert_eq!(sql.run("UPDATE m SET id = id + 1"), "UPDATE 98000");
     assert_eq!(sql.state("UPDATE m SET id = id / 200"), "23505");
+}
+
+/// Statements that are drawn leave the same rows one by one and in a transaction that has rows of
+/// its own in memory, where what they change does not fit into memory at once.
+#[test]
+fn a_transaction_changes_the_rows_that_single_statements_change() {
+    let sql = Sql::new();
+    for table in ["one", "other"] {
+        sql.run(&format!(
+            "CREATE TABLE {table} (id INT PRIMARY KEY, g INT, t TEXT);
+             INSERT INTO {table} SELECT g, g % 100, repeat(md5(g::text), 8)
+             FROM generate_series(1, 60000) g;
+             CREATE INDEX {table}_g ON {table} (g); VACUUM {table}"
+        ));
+    }
+    let mut state = 20_261_130_u64;
+    let mut drawn = |most: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % most
+    };
+    let mut next_id = 60_001;
+    let mut statements = Vec::new();
+    for _ in 0..16 {
+        let (part, value) = (drawn(100), drawn(10));
+        statements.push(match drawn(7) {
+            0 => {
+                next_id += 3000;
+                format!(
+                    "INSERT INTO $ SELECT g, g % 100, repeat(md5(g::text), 4)
+                     FROM generate_series({}, {}) g",
+                    next_id - 3000,
+                    next_id - 1
+                )
+            }
+            1 => format!("UPDATE $ SET t = t || '{value}' WHERE g <> {part}"),
+            2 => format!("UPDATE $ SET g = (g + {value}) % 100 WHERE id % 100 <> {part}"),
+            3 => format!("DELETE FROM $ WHERE g = {part} AND id % 3 = 0"),
+            4 => format!(
+                "MERGE INTO $ m USING (SELECT id, g FROM $ WHERE g < {part}) s ON m.id = s.id
+                 WHEN MATCHED AND s.g = {value} THEN DELETE
+                 WHEN MATCHED THEN UPDATE SET t = left(m.t, 200) || s.g"
+            ),
+            5 => format!(
+                "INSERT INTO $ SELECT id + 1, {value}, 'new' FROM $ WHERE g > {part}
+                 ON CONFLICT (id) DO UPDATE SET g = excluded.g, t = $.t || excluded.t"
+            ),
+            _ => format!(
+                "UPDATE $ SET g = o.g, t = $.t || o.id FROM $ o
+                 WHERE $.id = o.id + 1 AND o.g > {part}"
+            ),
+        });
+    }
+    let all = "SELECT count(*), sum(id), sum(g), sum(length(t)), min(md5(t)), max(t) FROM $";
+    let of = |table: &str, statement: &str| statement.replace('$', table);
+    sql.run("BEGIN");
+    sql.run("SET memory_limit = '24MB'");
+    let mut tags = Vec::new();
+    for (number, statement) in statements.iter().enumerate() {
+        if number % 5 == 4 {
+            // Taken back, and done once more.
+            sql.run("SAVEPOINT s");
+            sql.run(&of("one", statement));
+            sql.run("ROLLBACK TO s");
+        }
+        tags.push(sql.run(&of("one", statement)));
+    }
+    let within = sql.rows_of_one_engine(&of("one", all));
+    sql.run("COMMIT");
+    sql.run("RESET memory_limit");
+    for (statement, tag) in statements.iter().zip(tags) {
+        assert_eq!(sql.run(&of("other", statement)), tag, "{statement}");
+    }
+    assert_eq!(sql.rows_of_one_engine(&of("other", all)), within);
+    assert_eq!(sql.rows_of_one_engine(&of("one", all)), within);
 }
 
 /// A transaction that has changed very many rows holds the whole table, where no other holds a row.

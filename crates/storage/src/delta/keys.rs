@@ -14,6 +14,7 @@
 //! with two zeros, and a zero among them is followed by 255. The versions of a row that does not
 //! change its key lie next to each other, the newest last.
 
+use super::fragment::Fragment;
 use super::key_bytes::KeyBytes;
 use super::tuple::TupleShape;
 use crate::error::Result;
@@ -23,6 +24,7 @@ use crate::schema::{Physical, TableSchema, Value};
 use parking_lot::RwLock;
 use std::collections::BTreeSet;
 use std::ops::{Bound, Deref};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows by their keys; see the module.
@@ -57,6 +59,21 @@ impl KeyMap {
                     entries: RwLock::default(),
                     bytes: AtomicUsize::new(0),
                 });
+            }
+        }
+        maps
+    }
+
+    /// The same, with the rows of some fragments.
+    pub fn over(schema: &TableSchema, fragments: &[Arc<Fragment>]) -> Vec<KeyMap> {
+        let maps = KeyMap::all_of(schema);
+        for fragment in fragments {
+            let tuples = fragment.read();
+            for row in 0..tuples.len() {
+                let number = fragment.first() + u64::from(row);
+                for map in &maps {
+                    map.insert(fragment.shape(), tuples.tuple(row), number);
+                }
             }
         }
         maps

@@ -52,10 +52,14 @@ struct State {
     next: u64,
 }
 
-/// Bytes of memory of rows that keys lead to.
-fn memory(fragments: &[Arc<Fragment>], maps: &[KeyMap]) -> usize {
-    let rows: usize = fragments.iter().map(|fragment| fragment.bytes()).sum();
-    rows + maps.iter().map(KeyMap::bytes).sum::<usize>()
+/// Bytes of memory that rows take.
+fn bytes_of_rows(fragments: &[Arc<Fragment>]) -> usize {
+    fragments.iter().map(|fragment| fragment.bytes()).sum()
+}
+
+/// Bytes of memory that the keys of rows take.
+fn bytes_of_keys(maps: &[KeyMap]) -> usize {
+    maps.iter().map(KeyMap::bytes).sum()
 }
 
 impl Delta {
@@ -83,22 +87,9 @@ impl Delta {
             (!fragment.is_empty()).then(|| fragment.clone())
         });
         let fragments: Vec<Arc<Fragment>> = kept.collect();
-        let maps = KeyMap::all_of(&schema);
-        for fragment in &fragments {
-            let tuples = fragment.read();
-            for row in 0..tuples.len() {
-                for map in &maps {
-                    map.insert(
-                        fragment.shape(),
-                        tuples.tuple(row),
-                        fragment.first() + u64::from(row),
-                    );
-                }
-            }
-        }
         Delta {
+            maps: KeyMap::over(&schema, &fragments),
             schema,
-            maps,
             state: RwLock::new(State {
                 fragments,
                 next: state.next,
@@ -149,7 +140,7 @@ impl Delta {
     /// Bytes of memory that the rows take, with their keys.
     pub fn bytes(&self) -> usize {
         let state = self.state.read();
-        memory(&state.fragments, &self.maps)
+        bytes_of_rows(&state.fragments) + bytes_of_keys(&self.maps)
     }
 
     /// Lets the next row have number `first`.

@@ -46,9 +46,22 @@ pub struct OwnChanges {
 }
 
 impl OwnChanges {
-    /// Bytes of memory that its new rows take.
-    pub fn bytes(&self) -> usize {
-        super::memory(&self.fragments, &self.maps)
+    /// Its fragments that begin with row `first` or a later one.
+    pub fn since(&self, first: u64) -> &[Arc<Fragment>] {
+        let from = |fragment: &Arc<Fragment>| fragment.first() < first;
+        &self.fragments[self.fragments.partition_point(from)..]
+    }
+
+    /// Bytes of memory that the rows of [`OwnChanges::since`] take, with their part of the keys.
+    pub fn bytes_since(&self, first: u64) -> usize {
+        let rows = |fragments: &[Arc<Fragment>]| -> usize {
+            fragments.iter().map(|fragment| fragment.len()).sum()
+        };
+        let since = self.since(first);
+        let keys = super::bytes_of_keys(&self.maps) as u128 * rows(since) as u128;
+        // In range: a share of what was a `usize`.
+        let keys = keys / rows(&self.fragments).max(1) as u128;
+        super::bytes_of_rows(since) + keys as usize
     }
 
     /// Its new row of this number, if it was not taken back.

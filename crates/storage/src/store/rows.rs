@@ -224,10 +224,9 @@ impl Transaction {
         }
     }
 
-    /// Whether the transaction has added rows to a table that are not in blocks.
-    pub fn has_rows(&self, table: TableId) -> bool {
-        let own = self.tables.get(&table);
-        own.is_some_and(|own| !own.fragments.is_empty())
+    /// The number that the next row of its own will have: see [`Transaction::settle_since`].
+    pub fn next_row(&self) -> u64 {
+        self.next_own
     }
 
     /// Whether the transaction itself has deleted a row or put another one in its place.

@@ -26,13 +26,22 @@ impl Transaction {
     /// # Errors
     /// `Full` or `Io`.
     pub fn settle(&mut self) -> Result<()> {
+        self.settle_since(0)
+    }
+
+    /// As [`Transaction::settle`] while a statement still reads the rows below number `first`:
+    /// those keep their names, and fragments that have some of them stay.
+    ///
+    /// # Errors
+    /// `Full` or `Io`.
+    pub fn settle_since(&mut self, first: u64) -> Result<()> {
         // What was left to be checked is found among its rows.
         if self.unchecked {
             return Ok(());
         }
         // A fragment is little enough for anybody, and found without counting.
         match self.tables.values().any(|own| own.fragments.len() > 1) {
-            true => self.settle_from(self.store.delta_limit().bytes()),
+            true => self.write_large(first, self.store.delta_limit().bytes()),
             false => Ok(()),
         }
     }
@@ -42,7 +51,15 @@ impl Transaction {
     /// # Errors
     /// `Full` or `Io`.
     pub fn settle_from(&mut self, bytes: u64) -> Result<()> {
-        let large = |own: &OwnChanges| !own.fragments.is_empty() && own.bytes() as u64 >= bytes;
+        self.write_large(0, bytes)
+    }
+
+    /// Writes fragments from row `first` on as blocks, of tables where those take so many bytes.
+    fn write_large(&mut self, first: u64, bytes: u64) -> Result<()> {
+        let large = |own: &OwnChanges| {
+            let since = own.bytes_since(first);
+            since > 0 && since as u64 >= bytes
+        };
         let tables = self.tables.iter().filter(|(_, own)| large(own));
         let tables: Vec<TableId> = tables.map(|(id, _)| *id).collect();
         for id in tables {
@@ -53,15 +70,16 @@ impl Transaction {
             // Rows of columns that were changed since are left to the commit.
             let mut fragments = own.fragments.iter();
             if fragments.all(|fragment| fragment.schema().same_rows(&table.schema)) {
-                self.write_rows(&table, &own)?;
+                self.write_rows(&table, &own, first)?;
             }
         }
         Ok(())
     }
 
-    fn write_rows(&mut self, table: &Arc<Table>, own: &OwnChanges) -> Result<()> {
+    /// Writes the fragments that begin with row `first` or a later one as blocks.
+    fn write_rows(&mut self, table: &Arc<Table>, own: &OwnChanges, first: u64) -> Result<()> {
         let mut writer = self.store.writer(&table.schema, &table.options)?;
-        for fragment in &own.fragments {
+        for fragment in own.since(first) {
             let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
             let rows = fragment.visible(LATEST, deleted);
             let tuples = fragment.read();
@@ -73,10 +91,10 @@ impl Transaction {
         let blocks = writer.finish()?;
         self.edit(|edit| edit.append(table.id, blocks))?;
         let own = self.own(table);
-        own.fragments.clear();
+        own.fragments.retain(|fragment| fragment.first() < first);
         own.deleted
-            .retain(|home, _| !matches!(home, RowHome::Own(_)));
-        own.maps = Arc::new(KeyMap::all_of(&table.schema));
+            .retain(|home, _| !matches!(home, RowHome::Own(begin) if *begin >= first));
+        own.maps = Arc::new(KeyMap::over(&table.schema, &own.fragments));
         Ok(())
     }
 
