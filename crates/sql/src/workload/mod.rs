@@ -13,6 +13,7 @@
 mod advice;
 mod automatic;
 mod changes;
+mod clock;
 mod foreign;
 mod predict;
 mod present;

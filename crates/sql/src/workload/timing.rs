@@ -1,13 +1,13 @@
 //! Recorded usages as scans that can be timed.
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use arrow::array::Array;
 use freestone_model::{Run, Runs, Test, Usage, Workload};
 use freestone_storage::predicate::value_at;
 use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Table, Value};
 
+use super::clock::Clock;
 use crate::error::Result;
 
 /// Usages that are timed, those first that took the most time.
@@ -40,20 +40,20 @@ pub(super) fn costly(workload: &Workload) -> Vec<(&Usage, &Runs)> {
     usages
 }
 
-/// Seconds of a scan by one thread.
+/// Seconds of processor time of a scan by one thread.
 ///
 /// # Errors
 /// `Corrupt` or `Io`.
 pub(super) fn seconds(table: &Table, request: &ScanRequest) -> Result<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..RUNS {
-        let begin = Instant::now();
+        let begin = Clock::start();
         let scan = table.scan(request)?;
         let mut worker = scan.worker();
         while let Some(columns) = worker.next_columns() {
             black_box(columns?);
         }
-        least = least.min(begin.elapsed().as_secs_f64());
+        least = least.min(begin.seconds());
     }
     Ok(least)
 }

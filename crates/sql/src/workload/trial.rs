@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 
 use arrow::array::RecordBatch;
 use freestone_model::{BlockUse, Design, Stored, Tried, TriedUsage, Usage, Workload};
@@ -12,6 +11,7 @@ use freestone_storage::{
 };
 
 use super::changes::options_in;
+use super::clock::Clock;
 use super::present::{Sums, design_of, is_of_key};
 use super::timing::{asked, seconds};
 use crate::error::{Error, Result};
@@ -176,13 +176,13 @@ impl Rows {
     fn written(&self, schema: TableSchema, options: TableOptions) -> Result<Written> {
         let store = Store::in_memory();
         let shared = Arc::new(schema.clone());
-        let begin = Instant::now();
+        let begin = Clock::start();
         let mut writer = store.writer(&shared, &options)?;
         for batch in &self.batches {
             writer.push(batch)?;
         }
         let blocks = writer.finish()?;
-        let seconds = begin.elapsed().as_secs_f64();
+        let seconds = begin.seconds();
         store.commit(|edit| {
             let id = edit.create_table(DEFAULT_SCHEMA, "t", schema, options)?;
             edit.append(id, blocks)
@@ -259,9 +259,9 @@ fn fetched(table: &Table, columns: &[usize]) -> Result<f64> {
     fetch()?;
     let mut best = f64::INFINITY;
     for _ in 0..FETCHES {
-        let begin = Instant::now();
+        let begin = Clock::start();
         fetch()?;
-        best = best.min(begin.elapsed().as_secs_f64());
+        best = best.min(begin.seconds());
     }
     Ok(best / f64::from(FETCHED))
 }

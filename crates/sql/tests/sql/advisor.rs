@@ -9,10 +9,15 @@ fn wide() -> Sql {
 }
 
 fn filled(sql: Sql) -> Sql {
+    filled_with(sql, "value")
+}
+
+/// The same, of multiples of something else in the wide columns.
+fn filled_with(sql: Sql, factor: &str) -> Sql {
     let columns = |name: &'static str| (0..12).map(move |number| format!("{name}{number} BIGINT"));
     let columns: Vec<String> = columns("c").chain(columns("w")).collect();
     let narrow = (0..12).map(|number| format!("value * {} % 1000", number * 7 + 1));
-    let wide = (0..12).map(|number| format!("value * {} % 1000000000039", number + 1_000_003));
+    let wide = (0..12).map(|number| format!("{factor} * {} % 1000000000039", number + 1_000_003));
     let values: Vec<String> = narrow.chain(wide).collect();
     sql.run(&format!(
         "CREATE TABLE t (k INT PRIMARY KEY, {}) WITH (layout = 'row', block_bytes = '2MiB');
@@ -167,16 +172,15 @@ fn a_pilot_keeps_what_is_faster() {
 fn a_pilot_tries_indexes_without_making_them() {
     let sql = wide();
     sql.run("ALTER TABLE t SET (layout = 'column')");
-    let asked = "ADVISE FOR (SELECT c1 FROM t WHERE w2 = 1000005000015)";
+    // An order does for one of the columns, and may be about as good there as an index.
+    let asked = "ADVISE FOR (SELECT c1 FROM t WHERE w2 = 1000005000015;
+                             SELECT c1 FROM t WHERE w3 = 1000006000018)";
     let advice = sql.rows_of_one_engine(asked).join("\n");
-    assert!(
-        advice.contains("CREATE INDEX t_w2_advised ON main.t USING csb (w2)"),
-        "{advice}"
-    );
+    assert!(advice.contains("CREATE INDEX t_w"), "{advice}");
     let blocks = "SELECT string_agg(CAST(block AS TEXT), ' ') FROM freestone_blocks('t')";
     let before = sql.rows_of_one_engine(blocks);
     let pilot = sql.rows_of_one_engine("PILOT ADVICE 1");
-    assert!(pilot[0].starts_with("read c1 where w2|"), "{pilot:?}");
+    assert!(pilot[0].starts_with("read c1 where w"), "{pilot:?}");
     for line in &pilot {
         assert!(
             line.contains("faster on 1 of the table's blocks, and nothing was put in place"),
@@ -192,7 +196,8 @@ fn a_pilot_tries_indexes_without_making_them() {
 /// Without any query there is a verdict, by rows looked up and written.
 #[test]
 fn a_pilot_times_look_ups_and_writes() {
-    let sql = wide();
+    // Columns that are no smaller than rows: advice wastes no space.
+    let sql = filled_with(Sql::new(), "value * value % 1000003");
     sql.run("ALTER TABLE t SET (layout = 'column'); RESET WORKLOAD");
     for number in 1..200 {
         sql.rows_of_one_engine(&format!("SELECT * FROM t WHERE k = {number}"));
