@@ -82,14 +82,19 @@ pub struct Runs {
 impl Runs {
     /// Counts one more.
     pub fn add(&mut self, run: &Run) {
-        self.count += 1.0;
-        self.seconds += run.seconds;
-        self.selected += run.selected;
-        self.scanned += run.scanned;
+        self.add_alike(run, 1.0);
+    }
+
+    /// Counts so many more that are alike.
+    pub fn add_alike(&mut self, run: &Run, count: f64) {
+        self.count += count;
+        self.seconds += count * run.seconds;
+        self.selected += count * run.selected;
+        self.scanned += count * run.scanned;
         self.shares
             .resize(self.shares.len().max(run.shares.len()), 0.0);
         for (sum, share) in self.shares.iter_mut().zip(&run.shares) {
-            *sum += share;
+            *sum += count * share;
         }
     }
 

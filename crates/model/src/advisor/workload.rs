@@ -67,9 +67,14 @@ pub enum Change {
 impl Workload {
     /// Counts a query.
     pub fn query(&mut self, usage: Usage, run: &Run) {
-        self.fade(1.0);
+        self.queries_alike(usage, run, 1.0);
+    }
+
+    /// Counts so many queries that are alike.
+    pub fn queries_alike(&mut self, usage: Usage, run: &Run, count: f64) {
+        self.fade(count);
         if let Some((_, runs)) = self.usages.iter_mut().find(|(known, _)| *known == usage) {
-            return runs.add(run);
+            return runs.add_alike(run, count);
         }
         if self.usages.len() >= USAGES {
             let weights = self.usages.iter().map(|(_, runs)| runs.seconds);
@@ -81,7 +86,7 @@ impl Workload {
                 .for_each(|(place, _)| drop(self.usages.swap_remove(place)));
         }
         let mut runs = Runs::default();
-        runs.add(run);
+        runs.add_alike(run, count);
         self.usages.push((usage, runs));
     }
 

@@ -17,7 +17,9 @@
 //! ```
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -42,6 +44,8 @@ use crate::scan::ROW_ID;
 
 /// Most tables: the way to each is asked for again when another's rows are found.
 const MOST_TABLES: usize = 12;
+/// So many keys are compared with each other, more by hashes.
+const FEW_KEYS: usize = 32;
 /// Most keys of one table.
 const MOST_KEYS: usize = 1_000;
 
@@ -67,6 +71,44 @@ pub(super) struct Access {
     keys: Vec<Key<Source>>,
     /// The access, among those before it, whose rows give it values.
     after: Option<usize>,
+    /// Its look-ups that are not in the workload record yet.
+    pub(super) uncounted: Uncounted,
+}
+
+/// Look-ups that are to be noted in the workload record: the first ones one by one, later ones some
+/// at a time. Noting one takes as long as finding a row.
+#[derive(Debug, Default)]
+pub(super) struct Uncounted {
+    all: AtomicU64,
+    times: AtomicU64,
+    rows: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl Uncounted {
+    /// Look-ups that are noted together.
+    const TOGETHER: u64 = 16;
+
+    /// Counts a look-up; gives the number of those that are to be noted now, and the rows and the
+    /// time of each on average.
+    pub(super) fn add(&self, rows: usize, took: Duration) -> Option<(u64, f64, Duration)> {
+        // In range: five centuries.
+        let nanoseconds = took.as_nanos() as u64;
+        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        let all = self.all.fetch_add(1, Ordering::Relaxed);
+        let times = self.times.fetch_add(1, Ordering::Relaxed) + 1;
+        if all >= Self::TOGETHER && times < Self::TOGETHER {
+            return None;
+        }
+        // Another session may note them at the same time.
+        let times = self.times.swap(0, Ordering::Relaxed);
+        let rows = self.rows.swap(0, Ordering::Relaxed);
+        let nanoseconds = self.nanoseconds.swap(0, Ordering::Relaxed);
+        let each = nanoseconds.checked_div(times)?;
+        let rows = rows as f64 / times as f64;
+        Some((times, rows, Duration::from_nanos(each)))
+    }
 }
 
 /// The way to the rows.
@@ -102,6 +144,20 @@ pub(super) struct Limited {
 pub(super) struct Key<V> {
     pub(super) values: Vec<V>,
     pub(super) bounds: Vec<Bounded<V>>,
+}
+
+impl Key<Value> {
+    /// Whether it is the same key as another.
+    fn is(&self, other: &Key<Value>) -> bool {
+        let alike = |one: &Value, two: &Value| one.total_order(two).is_eq();
+        let mut values = self.values.iter().zip(&other.values);
+        let mut bounds = self.bounds.iter().zip(&other.bounds);
+        self.bounds.len() == other.bounds.len()
+            && values.all(|(one, two)| alike(one, two))
+            && bounds.all(|(one, two)| {
+                (one.column, one.op) == (two.column, two.op) && alike(&one.value, &two.value)
+            })
+    }
 }
 
 /// A bound of a column.
@@ -181,6 +237,11 @@ impl Access {
         named.or_else(|| snapshot.table_by_id(self.table))
     }
 
+    /// Whether a row may be found by several of its keys.
+    pub(super) fn may_overlap(&self) -> bool {
+        self.keys.len() > 1 && self.keys.iter().any(|key| !key.bounds.is_empty())
+    }
+
     /// Whether rows of another access give its keys.
     pub(super) fn is_after_another(&self) -> bool {
         self.after.is_some()
@@ -217,14 +278,27 @@ impl Access {
             None => add(None)?,
             Some(rows) => (0..rows.num_rows()).try_for_each(|row| add(Some((rows, row))))?,
         }
-        if keys.len() > 1 {
-            let mut seen = HashSet::new();
-            keys.retain(|key| {
-                let values = key.values.iter().map(bytes).collect::<Vec<_>>();
-                let bounds = key.bounds.iter();
-                let bounds = bounds.map(|one| (one.column, one.op, bytes(&one.value)));
-                seen.insert((values, bounds.collect::<Vec<_>>()))
-            });
+        match keys.len() {
+            0 | 1 => {}
+            2..=FEW_KEYS => {
+                let mut at = 1;
+                while at < keys.len() {
+                    let is_known = keys[..at].iter().any(|known| known.is(&keys[at]));
+                    match is_known {
+                        true => drop(keys.remove(at)),
+                        false => at += 1,
+                    }
+                }
+            }
+            _ => {
+                let mut seen = HashSet::new();
+                keys.retain(|key| {
+                    let values = key.values.iter().map(bytes).collect::<Vec<_>>();
+                    let bounds = key.bounds.iter();
+                    let bounds = bounds.map(|one| (one.column, one.op, bytes(&one.value)));
+                    seen.insert((values, bounds.collect::<Vec<_>>()))
+                });
+            }
         }
         Some(keys)
     }
@@ -602,17 +676,13 @@ impl<'p> Walk<'p> {
                 Some((by, keys, *after))
             })?,
         };
-        let is_exact = match &by {
-            By::Key(look_up) => {
-                let decided = decided(above, &places, schema);
-                decided.is_some_and(|columns| columns.len() == look_up.key().len())
-            }
-            By::First { columns, .. } => {
-                let equal: HashSet<usize> = columns.iter().copied().collect();
-                let decided = decided(above, &places, schema);
-                keys.iter().all(|key| key.bounds.is_empty()) && decided == Some(equal)
-            }
-        };
+        // Every condition is in each of the keys.
+        let is_part = |expr: &Expr| alternatives(expr, &places, schema).is_some();
+        let is_exact = after.is_none()
+            && counts_of(above, &is_part).is_some_and(|counts| {
+                let of_keys = keys.iter().map(|key| key.values.len() + key.bounds.len());
+                of_keys.eq(counts)
+            });
         Some(Access {
             schema: OnceLock::new(),
             is_exact,
@@ -624,6 +694,7 @@ impl<'p> Walk<'p> {
             columns: positions,
             keys,
             after,
+            uncounted: Uncounted::default(),
         })
     }
 
@@ -833,44 +904,40 @@ fn alternatives(
     }
 }
 
-/// The columns to which conditions give values; `None` if rows with these values may fail one, or
-/// if two conditions give values to one column.
-fn decided(
-    above: &[&Expr],
-    places: &HashMap<ColumnId, usize>,
-    schema: &TableSchema,
-) -> Option<HashSet<usize>> {
-    let mut columns = HashSet::new();
-    for term in above {
-        let all = alternatives(term, places, schema)?;
-        let own: HashSet<usize> = all.first()?.equal.keys().copied().collect();
-        let is_alike = |one: &Alternative| {
-            one.equal.len() == own.len() && one.equal.keys().all(|column| own.contains(column))
-        };
-        if !is_decided(term, own.len()) || !all.iter().all(is_alike) {
+/// How many equalities and bounds each alternative of several conditions has, in the order of
+/// [`alternatives_of`]; `None` if rows that meet those may fail a condition.
+fn counts_of(terms: &[&Expr], is_part: &dyn Fn(&Expr) -> bool) -> Option<Vec<usize>> {
+    let mut all: Vec<usize> = vec![0];
+    for term in terms {
+        let more = counts(term, is_part)?;
+        if all.len().saturating_mul(more.len()) > MOST_KEYS {
             return None;
         }
-        for column in own {
-            if !columns.insert(column) {
-                return None;
-            }
-        }
+        let pairs = all
+            .iter()
+            .flat_map(|one| more.iter().map(move |other| one + other));
+        all = pairs.collect();
     }
-    Some(columns)
+    Some(all)
 }
 
-/// Whether the rows of each alternative of a condition meet it, if every alternative has so many
-/// columns: nothing but equalities is in it, one for each column.
-fn is_decided(expr: &Expr, columns: usize) -> bool {
+/// The same of one condition.
+fn counts(expr: &Expr, is_part: &dyn Fn(&Expr) -> bool) -> Option<Vec<usize>> {
     match &expr.kind {
-        ExprKind::Or(terms) => terms.iter().all(|term| is_decided(term, columns)),
+        ExprKind::InList { list, .. } => is_part(expr).then(|| vec![1; list.len()]),
+        ExprKind::Or(terms) => {
+            let mut all = Vec::new();
+            for term in terms {
+                all.extend(counts(term, is_part)?);
+            }
+            Some(all)
+        }
         ExprKind::And(_) => {
             let mut terms = Vec::new();
             parts(expr, &mut terms);
-            terms.len() == columns && terms.iter().all(|term| equality(term).is_some())
+            counts_of(&terms, is_part)
         }
-        ExprKind::InList { .. } => columns == 1,
-        _ => columns == 1 && equality(expr).is_some(),
+        _ => is_part(expr).then(|| vec![1]),
     }
 }
 

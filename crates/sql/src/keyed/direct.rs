@@ -1,5 +1,5 @@
-//! Statements over one table whose keys alone decide which rows they are of: no condition is left
-//! to be tested, and values are computed row by row.
+//! Statements over one table whose keys, or first columns of them, alone decide which rows they
+//! are of: no condition is left to be tested, and values are computed row by row.
 //!
 //! ```text
 //! SELECT tax, next + 1 FROM district WHERE w_id = $1 AND id = $2
@@ -21,12 +21,12 @@ use freestone_frontend::plan::{ColumnId, Expr, ExprKind, Plan};
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
 use freestone_storage::row::cell;
-use freestone_storage::{Column, KeyLookUp, Row, RowId, Snapshot, Table, Value};
+use freestone_storage::{Column, FoundRows, KeyLookUp, Row, RowId, Table, Value};
 
 use super::access::{Access, By, Given, stored};
 use super::cells::Cells;
 use super::given::Parameters;
-use super::{MOST_ROWS, is_held_otherwise, of_ids};
+use super::{MOST_ROWS, Seen, found, is_held_otherwise, of_ids};
 use crate::error::{Error, Result};
 use crate::lower::{is_shown_otherwise, shown_field, shown_values};
 use crate::values::assign;
@@ -35,7 +35,7 @@ use crate::values::convert::loaded;
 /// A look-up whose rows are those of the result.
 #[derive(Debug)]
 pub(super) struct Direct {
-    look_up: KeyLookUp,
+    way: Way,
     /// The columns that the look-up reads, as they are stored.
     columns: Vec<Column>,
     items: Vec<Item>,
@@ -49,6 +49,15 @@ pub(super) struct Direct {
     /// The columns of the look-up that the result has, if it has no others and shows them as they
     /// are, or with blanks up to the length of their type.
     plain: Option<Plain>,
+}
+
+/// The way to the rows.
+#[derive(Debug)]
+enum Way {
+    /// By all columns of a key.
+    Key(KeyLookUp),
+    /// By the first columns of a key or of an index, with the columns of the table to be read.
+    First(Vec<usize>),
 }
 
 /// Adds blanks to a text up to a number of characters.
@@ -104,9 +113,9 @@ impl Direct {
         let [access] = accesses else {
             return None;
         };
-        let (By::Key(by), true) = (&access.by, access.is_exact) else {
+        if !access.is_exact || access.may_overlap() {
             return None;
-        };
+        }
         let mut parts: Vec<Expr> = shown
             .iter()
             .map(|(_, ty, id)| Expr::new(ExprKind::Column(*id), ty.clone()))
@@ -183,9 +192,15 @@ impl Direct {
         let otherwise = types.filter(|(_, ty)| is_shown_otherwise(ty));
         let otherwise: Vec<(usize, Type)> = otherwise.collect();
         let plain = Plain::of(&items, columns.len());
-        let look_up = KeyLookUp::prepare(&table.schema, by.key(), &places).ok()?;
+        let way = match &access.by {
+            By::Key(by) => {
+                let look_up = KeyLookUp::prepare(&table.schema, by.key(), &places).ok()?;
+                Way::Key(look_up.of_reader())
+            }
+            By::First { .. } => Way::First(places),
+        };
         Some(Direct {
-            look_up: look_up.of_reader(),
+            way,
             plain: plain.filter(|_| {
                 let mut types = otherwise.iter().map(|(_, ty)| ty);
                 fields.is_some() && types.all(|ty| matches!(ty, Type::Char(Some(_))))
@@ -198,28 +213,37 @@ impl Direct {
         })
     }
 
-    /// The rows of the keys; `None` if the table is not there, or a key cannot be computed.
-    fn found(
+    /// The rows of the keys; `None` if there are many, the table is not there, or a key cannot be
+    /// computed.
+    ///
+    /// # Errors
+    /// Errors of reading them.
+    pub(super) fn found(
         &self,
         access: &Access,
-        snapshot: &Snapshot,
-        given: &Given<'_>,
-    ) -> Result<Option<Vec<(RowId, Row)>>> {
-        let Some(table) = access.table_in(snapshot) else {
+        seen: &Seen<'_>,
+        parameters: &Parameters<'_>,
+    ) -> Result<Option<FoundRows>> {
+        let Some(table) = access.table_in(seen.snapshot) else {
             return Ok(None);
         };
-        let Some(keys) = access.values(given, &[]) else {
+        let Some(keys) = access.values(&seen.given(parameters), &[]) else {
             return Ok(None);
+        };
+        let look_up = match &self.way {
+            Way::Key(look_up) => look_up,
+            Way::First(columns) => {
+                let of = (access, keys.as_slice(), columns.as_slice());
+                let seen = (seen.snapshot, table, seen.record);
+                return found(of, seen, parameters, &mut { MOST_ROWS });
+            }
         };
         table.activity().looked_up(keys.len() as u64);
-        let view = snapshot.read_view(table.id);
-        if let [key] = keys.as_slice() {
-            return Ok(Some(table.find(&view, &self.look_up, &key.values)?));
-        }
-        let mut rows = Vec::with_capacity(keys.len());
+        let view = seen.snapshot.read_view(table.id);
+        let mut rows = FoundRows::default();
         for key in &keys {
-            rows.extend(table.find(&view, &self.look_up, &key.values)?);
-            if rows.len() > MOST_ROWS {
+            rows.extend_rows(table.find(&view, look_up, &key.values)?);
+            if keys.len() > 1 && rows.len() > MOST_ROWS {
                 return Ok(None);
             }
         }
@@ -234,16 +258,17 @@ impl Direct {
     pub(super) fn stored_rows(
         &self,
         access: &Access,
-        snapshot: &Snapshot,
-        given: &Given<'_>,
+        seen: &Seen<'_>,
+        parameters: &Parameters<'_>,
     ) -> Result<Option<Vec<Row>>> {
-        let Some(plain) = &self.plain else {
+        // Rows of many keys come as columns.
+        let (Some(plain), Way::Key(_)) = (&self.plain, &self.way) else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, given)? else {
+        let Some(found) = self.found(access, seen, parameters)? else {
             return Ok(None);
         };
-        let rows = found.into_iter().map(|(_, row)| {
+        let rows = found.into_rows().into_iter().map(|(_, row)| {
             let mut row: Row = match plain {
                 Plain::All => row,
                 Plain::Some(places) => places.iter().map(|place| row[*place].clone()).collect(),
@@ -258,30 +283,32 @@ impl Direct {
         Ok(Some(rows.collect()))
     }
 
-    /// The result as clients are shown it; `None` if values are not shown by themselves, or the
-    /// table is not there.
+    /// Whether the values of its result are shown by themselves.
+    pub(super) fn is_shown(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// The result of found rows as clients are shown it; `None` if values are not shown by
+    /// themselves.
     ///
     /// # Errors
-    /// Errors of reading rows, and of functions.
+    /// Errors of functions.
     pub(super) fn answer(
         &self,
-        access: &Access,
-        snapshot: &Snapshot,
-        given: &Given<'_>,
+        found: FoundRows,
+        seen: &Seen<'_>,
+        parameters: &Parameters<'_>,
     ) -> Result<Option<RecordBatch>> {
         let Some(schema) = &self.answer else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, given)? else {
-            return Ok(None);
-        };
-        let (ids, rows): (Vec<RowId>, Vec<Row>) = found.into_iter().unzip();
-        let stored = arrays(&self.columns, &rows)?;
+        let given = &seen.given(parameters);
+        let (ids, stored) = found.into_columns(&self.columns)?;
         let columns = self.items.iter().map(|item| match item {
             Item::Stored(place) => Ok(Arc::clone(&stored[*place])),
             Item::Computed(expr) => {
                 let held = |place: usize| Ok(Arc::clone(&stored[place]));
-                self.computed(expr, rows.len(), &held, given)
+                self.computed(expr, ids.len(), &held, given)
             }
             Item::Id => of_ids(&ids),
         });
@@ -293,7 +320,7 @@ impl Direct {
         if !fields.all(|(array, field)| array.data_type() == field.data_type()) {
             return Ok(None);
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let options = RecordBatchOptions::new().with_row_count(Some(ids.len()));
         let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
         Ok(Some(batch))
     }
@@ -306,16 +333,17 @@ impl Direct {
     pub(super) fn versions(
         &self,
         access: &Access,
-        snapshot: &Snapshot,
-        given: &Given<'_>,
+        seen: &Seen<'_>,
+        parameters: &Parameters<'_>,
         table: &Table,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         let Some((Item::Id, items)) = self.items.split_first() else {
             return Ok(None);
         };
-        let Some(found) = self.found(access, snapshot, given)? else {
+        let Some(found) = self.found(access, seen, parameters)? else {
             return Ok(None);
         };
+        let (found, given) = (found.into_rows(), &seen.given(parameters));
         if items.is_empty() || found.is_empty() {
             return Ok(Some(found));
         }

@@ -172,10 +172,7 @@ impl KeyPlan {
         parameters: &Parameters<'_>,
     ) -> Result<Option<Vec<Row>>> {
         match self.direct() {
-            Some((direct, access)) => {
-                let given = seen.given(parameters);
-                direct.stored_rows(access, seen.snapshot, &given)
-            }
+            Some((direct, access)) => direct.stored_rows(access, seen, parameters),
             None => Ok(None),
         }
     }
@@ -192,10 +189,7 @@ impl KeyPlan {
         table: &Table,
     ) -> Result<Option<Vec<(RowId, Row)>>> {
         match self.direct() {
-            Some((direct, access)) => {
-                let given = seen.given(parameters);
-                direct.versions(access, seen.snapshot, &given, table)
-            }
+            Some((direct, access)) => direct.versions(access, seen, parameters, table),
             None => Ok(None),
         }
     }
@@ -212,9 +206,14 @@ impl KeyPlan {
         form: Form,
     ) -> Result<Option<RecordBatch>> {
         if let (Some((direct, access)), Form::Shown) = (self.direct(), form)
-            && let Some(answer) = direct.answer(access, seen.snapshot, &seen.given(parameters))?
+            && direct.is_shown()
         {
-            return Ok(Some(answer));
+            let Some(found) = direct.found(access, seen, parameters)? else {
+                return Ok(None);
+            };
+            if let Some(answer) = direct.answer(found, seen, parameters)? {
+                return Ok(Some(answer));
+            }
         }
         let session = seen.session;
         let mut found: Vec<RecordBatch> = Vec::with_capacity(self.accesses.len());
@@ -274,17 +273,14 @@ fn conditions_over_exact(plan: &mut Plan, accesses: &[Access], show: &mut dyn Fn
     }
 }
 
-/// The rows of an access, with the columns that the plan reads; `None` if there are more than
-/// may be left.
-fn looked_up(
-    (access, keys): (&Access, &[Key<Value>]),
-    (snapshot, record): (&Snapshot, Option<&Record>),
+/// The rows of an access; of those that are not found by whole keys, some columns of the table.
+/// `None` if there are more than may be left.
+fn found(
+    (access, keys, columns): (&Access, &[Key<Value>], &[usize]),
+    (snapshot, table, record): (&Snapshot, &Arc<Table>, Option<&Record>),
     parameters: &Parameters<'_>,
     left: &mut usize,
-) -> Result<Option<RecordBatch>> {
-    let Some(table) = access.table_in(snapshot) else {
-        return Ok(None);
-    };
+) -> Result<Option<FoundRows>> {
     let view = snapshot.read_view(table.id);
     let mut found = FoundRows::default();
     if keys.len().saturating_mul(table.blocks().len()) > MOST_ASKED {
@@ -300,7 +296,7 @@ fn looked_up(
             most: most.saturating_mul(keys.len()),
             foremost: None,
         };
-        match table.look_up_within(&view, &condition, &access.columns, extent)? {
+        match table.look_up_within(&view, &condition, columns, extent)? {
             Some(some) if some.len() <= *left => found.extend(some),
             Some(_) | None => return Ok(None),
         }
@@ -315,7 +311,6 @@ fn looked_up(
                 let Some(condition) = by.condition(key) else {
                     continue;
                 };
-                let columns = &access.columns;
                 let extent = Extent { most, foremost };
                 match table.look_up_within(&view, &condition, columns, extent)? {
                     Some(some) => found.extend(some),
@@ -332,13 +327,32 @@ fn looked_up(
     match &access.by {
         By::Key(_) => table.activity().looked_up(keys.len() as u64),
         by => {
-            let condition = keys.first().and_then(|key| by.condition(key));
-            if let (Some(record), Some(condition)) = (record, condition) {
-                let read = (table, access.columns.as_slice(), &condition);
-                record.found(read, found.len(), begun.elapsed());
+            if let Some(record) = record
+                && let Some(noted) = access.uncounted.add(found.len(), begun.elapsed())
+                && let Some(condition) = keys.first().and_then(|key| by.condition(key))
+            {
+                record.found((table, columns, &condition), noted);
             }
         }
     }
+    Ok(Some(found))
+}
+
+/// The rows of an access, with the columns that the plan reads; `None` if there are more than
+/// may be left.
+fn looked_up(
+    (access, keys): (&Access, &[Key<Value>]),
+    (snapshot, record): (&Snapshot, Option<&Record>),
+    parameters: &Parameters<'_>,
+    left: &mut usize,
+) -> Result<Option<RecordBatch>> {
+    let Some(table) = access.table_in(snapshot) else {
+        return Ok(None);
+    };
+    let of = (access, keys, access.columns.as_slice());
+    let Some(found) = found(of, (snapshot, table, record), parameters, left)? else {
+        return Ok(None);
+    };
     let columns = access.columns.iter();
     let columns = columns.map(|at| &table.schema.columns[*at]);
     let (mut ids, mut stored) = found.into_columns(columns)?;

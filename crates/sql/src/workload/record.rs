@@ -237,12 +237,12 @@ impl Record {
         }
     }
 
-    /// Notes that rows of a table were found by the first columns of a key or an index.
+    /// Notes that rows of a table were found by the first columns of a key or an index: so many
+    /// times, and how many rows and how long it took on average.
     pub(crate) fn found(
         &self,
         (table, columns, condition): (&Arc<Table>, &[usize], &Predicate),
-        rows: usize,
-        took: Duration,
+        (times, rows, took): (u64, f64, Duration),
     ) {
         if !self.is_recording() {
             return;
@@ -250,7 +250,7 @@ impl Record {
         let Use {
             usage, expected, ..
         } = Use::of(table, columns, Some(condition));
-        let share = rows as f64 / table.rows().max(1) as f64;
+        let share = rows / table.rows().max(1) as f64;
         let run = Run {
             seconds: took.as_secs_f64(),
             selected: share.min(1.0),
@@ -259,7 +259,7 @@ impl Record {
         };
         let mut kept = self.kept.lock();
         let workload = kept.workloads.entry(table.id.0).or_default();
-        workload.query(usage, &run);
+        workload.queries_alike(usage, &run, times as f64);
         kept.unsaved = true;
     }
 

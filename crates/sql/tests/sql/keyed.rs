@@ -1129,6 +1129,114 @@ fn keys_come_from_rows_of_other_tables() {
     assert!(rows > 100, "{rows} rows");
 }
 
+/// Conditions that are drawn find the rows that operators find: equalities, lists and ranges of the
+/// first columns of keys and indexes, some of which contradict or overlap each other. Rows lie in
+/// blocks, in no block and in the transaction alone.
+#[test]
+fn drawn_conditions_find_the_rows_of_operators() {
+    let (keyed, planned) = (Sql::new(), Sql::new());
+    planned.run("SET freestone.engine = 'bulk'");
+    let rows = |from: usize, to: usize| {
+        format!(
+            "INSERT INTO d SELECT g % 7, g % 11, g, CASE WHEN g % 5 > 0 THEN g % 13 END,
+                                  chr(97 + g % 9) || g % 4, date '2024-01-01' + g % 17
+             FROM generate_series({from}, {to}) g"
+        )
+    };
+    for sql in [&keyed, &planned] {
+        sql.run(
+            "CREATE TABLE d (a int, b smallint, c bigint, n int, t text, e date, PRIMARY KEY (a, b, c));
+             CREATE INDEX d_n ON d (n); CREATE INDEX d_t ON d (t, e)",
+        );
+        sql.run(&rows(1, 300));
+        sql.run("VACUUM d");
+        sql.run(&rows(301, 400));
+        sql.run("DELETE FROM d WHERE c % 10 = 3; UPDATE d SET n = n + 1 WHERE c % 10 = 4");
+        sql.run("BEGIN");
+        sql.run(&rows(401, 450));
+        sql.run("UPDATE d SET t = t || 'x' WHERE c % 20 = 5; DELETE FROM d WHERE c % 20 = 6");
+    }
+    let mut state = 7_u64;
+    let mut drawn = move |most: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % most
+    };
+    fn value(column: &str, drawn: &mut dyn FnMut(usize) -> usize) -> String {
+        match (column, drawn(12)) {
+            (_, 0) => "NULL".to_owned(),
+            ("a", at) => (at % 8).to_string(),
+            ("b", at) => (at % 12).to_string(),
+            ("c", _) => drawn(460).to_string(),
+            ("n", _) => drawn(15).to_string(),
+            ("t", at) => {
+                let letter = char::from(b'a' + drawn(9) as u8);
+                format!("'{letter}{}{}'", at % 4, if at == 11 { "x" } else { "" })
+            }
+            (_, at) => format!("date '2024-01-{:02}'", at + drawn(8)),
+        }
+    }
+    fn part(drawn: &mut dyn FnMut(usize) -> usize) -> String {
+        let column = ["a", "a", "b", "b", "c", "n", "n", "t", "t", "e"][drawn(10)];
+        let mut one = || value(column, drawn);
+        let (first, second, third) = (one(), one(), one());
+        match drawn(8) {
+            0..=2 => format!("{column} = {first}"),
+            3 => format!("{column} IN ({first}, {second}, {third})"),
+            4 => format!("{column} BETWEEN {first} AND {second}"),
+            5 => format!("{column} >= {first}"),
+            6 => format!("{column} < {first} AND {column} > {second}"),
+            _ => format!("{second} >= {column}"),
+        }
+    }
+    let mut found = 0;
+    for number in 0..600 {
+        let mut alternatives = Vec::new();
+        for _ in 0..1 + drawn(3) {
+            let parts: Vec<String> = (0..1 + drawn(4)).map(|_| part(&mut drawn)).collect();
+            alternatives.push(parts.join(" AND "));
+        }
+        let mut condition = alternatives.join(" OR ");
+        if drawn(4) == 0 {
+            condition = format!("({condition}) AND {}", part(&mut drawn));
+        }
+        let list = ["*", "c, t, a", "c, n + 1, t", "count(*), sum(n), min(t)"][drawn(4)];
+        let query = format!("SELECT {list} FROM d WHERE {condition}");
+        let wanted = planned.sorted(&query);
+        found += usize::from(!wanted.is_empty());
+        assert_eq!(keyed.sorted(&query), wanted, "{query}");
+        let (text, values) = with_parameters(&query);
+        let lines = |sql: &Sql| {
+            let prepared = sql.session.prepare(&text).unwrap();
+            let shown = prepared_rows(&sql.session, &prepared, &values);
+            // Without rows there may be no names either.
+            let lines = shown.lines().filter(|line| line.starts_with('|')).skip(1);
+            let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines(&keyed), lines(&planned), "{query}");
+        if number % 20 == 0 {
+            let change = match drawn(2) {
+                0 => format!("DELETE FROM d WHERE {condition}"),
+                _ => format!("UPDATE d SET n = n + 1, t = t WHERE {condition}"),
+            };
+            for sql in [&keyed, &planned] {
+                sql.run("SAVEPOINT s");
+            }
+            let tag = planned.run(&change);
+            assert_eq!(keyed.run(&change), tag, "{change}");
+            let all = "SELECT * FROM d";
+            assert_eq!(keyed.sorted(all), planned.sorted(all), "{change}");
+            for sql in [&keyed, &planned] {
+                sql.run("ROLLBACK TO s");
+            }
+        }
+    }
+    assert!(found > 200, "{found} queries found rows");
+}
+
 /// Rows that a LIMIT wants of a range: in the order of a block, of a tree or of a key, and in none.
 #[test]
 fn the_first_rows_of_a_range_are_those_of_operators() {

@@ -47,7 +47,7 @@ fn intervals(
     let mut range = None;
     for column in &definition.columns {
         let equal = conditions.equal(*column);
-        match equal.and_then(|values| combined(&tuples, &values)) {
+        match equal.and_then(|values| combined(&tuples, values)) {
             Some(more) => {
                 sure &= conditions.on(*column).count() == 1;
                 tuples = more;

@@ -161,6 +161,11 @@ impl KeyMap {
         equal + usize::from(self.range_after(equal, conditions).is_some())
     }
 
+    /// Whether the rows that [`KeyMap::rows`] gives for conditions all meet them.
+    pub fn decides(&self, conditions: &Conditions<'_>) -> bool {
+        conditions.are_equalities_of(&self.columns[..self.equal(conditions)])
+    }
+
     /// The numbers of the rows within the bounds of conditions, each once in ascending order;
     /// `None` if there are more than `most`.
     pub fn rows(&self, conditions: &Conditions<'_>, most: usize) -> Option<Vec<u64>> {
@@ -189,8 +194,8 @@ impl KeyMap {
     /// one: then [`KeyMap::visit_in_order`] goes by it.
     pub fn is_in_order_of(&self, column: usize, conditions: &Conditions<'_>) -> bool {
         let equal = self.equal(conditions);
-        let tuples = conditions.all_equal(&self.columns[..equal]);
-        self.columns.get(equal) == Some(&column) && tuples.is_some_and(|tuples| tuples.len() == 1)
+        self.columns.get(equal) == Some(&column)
+            && conditions.combinations(&self.columns[..equal]) == Some(1)
     }
 
     /// Shows `visit` the numbers of the rows within the bounds of conditions in the order of
@@ -284,7 +289,7 @@ impl KeyMap {
         let mut equal = 0;
         while equal < self.columns.len()
             && !is_float(self.kinds[equal])
-            && conditions.all_equal(&self.columns[..=equal]).is_some()
+            && conditions.combinations(&self.columns[..=equal]).is_some()
         {
             equal += 1;
         }

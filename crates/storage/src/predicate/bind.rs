@@ -1,15 +1,9 @@
 //! Binding: from a [`Predicate`] to terms that fit the columns' types.
 
+use super::constants::Constants;
 use super::{CompareOp, Predicate};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, Physical, TableSchema, Value};
-use arrow_array::types::*;
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, Decimal128Array,
-    FixedSizeBinaryArray, Float32Array, Float64Array, PrimitiveArray, StringViewArray,
-    TimestampMicrosecondArray,
-};
-use std::sync::Arc;
 
 /// A predicate without NOT, whose constants have the columns' types.
 #[derive(Clone, Debug)]
@@ -31,21 +25,21 @@ pub enum Leaf {
     IsNull,
     /// IS NOT NULL.
     IsNotNull,
-    /// A comparison; `constant` is `value` as an array of one.
+    /// A comparison.
     Compare {
         /// Operator.
         op: CompareOp,
         /// Constant, for zone maps.
         value: Value,
-        /// Constant, for kernels.
-        constant: ArrayRef,
+        /// The same, for kernels.
+        constants: Constants,
     },
     /// Membership in sorted, distinct values.
     In {
         /// Sorted constants.
         values: Vec<Value>,
-        /// The same, each as an array of one, while they are few.
-        constants: Vec<ArrayRef>,
+        /// The same, for kernels.
+        constants: Constants,
         /// NOT IN.
         negated: bool,
     },
@@ -66,10 +60,6 @@ pub enum Leaf {
         negated: bool,
     },
 }
-
-/// IN lists up to this long are compared value by value with vector kernels;
-/// longer ones by binary search per row.
-const FEW: usize = 8;
 
 impl BoundPredicate {
     /// Binds `predicate` to the columns of `schema`.
@@ -175,11 +165,11 @@ fn mismatch(kind: &ColumnType) -> Error {
 }
 
 fn bind_compare(op: CompareOp, value: &Value, kind: &ColumnType) -> Result<Leaf> {
-    match constant(value, kind)? {
-        Fit::Exactly(constant) => Ok(Leaf::Compare {
+    match fit(value, kind)? {
+        Fit::Exactly => Ok(Leaf::Compare {
             op,
             value: value.clone(),
-            constant,
+            constants: Constants::of(*kind),
         }),
         // Every value lies on one side of a constant beyond the type's range.
         Fit::Above => Ok(match op {
@@ -199,7 +189,7 @@ fn bind_in(values: &[Value], negated: bool, kind: &ColumnType) -> Result<Leaf> {
         if value.is_nan() {
             return Err(mismatch(kind));
         }
-        if let Fit::Exactly(_) = constant(value, kind)? {
+        if let Fit::Exactly = fit(value, kind)? {
             kept.push(value.clone());
         }
     }
@@ -212,81 +202,54 @@ fn bind_in(values: &[Value], negated: bool, kind: &ColumnType) -> Result<Leaf> {
             Leaf::Never
         });
     }
-    let mut constants = Vec::new();
-    if kept.len() <= FEW {
-        for value in &kept {
-            if let Fit::Exactly(array) = constant(value, kind)? {
-                constants.push(array);
-            }
-        }
-    }
     Ok(Leaf::In {
         values: kept,
-        constants,
+        constants: Constants::of(*kind),
         negated,
     })
 }
 
 /// A constant against the range of a type.
 enum Fit {
-    Exactly(ArrayRef),
+    Exactly,
     Below,
     Above,
 }
 
-fn integer<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(value: i128) -> Fit {
-    match T::Native::try_from(value) {
-        Ok(value) => Fit::Exactly(Arc::new(PrimitiveArray::<T>::new(vec![value].into(), None))),
+fn whole<T: TryFrom<i128>>(value: i128) -> Fit {
+    match T::try_from(value) {
+        Ok(_) => Fit::Exactly,
         Err(_) if value < 0 => Fit::Below,
         Err(_) => Fit::Above,
     }
 }
 
-/// `value` as an array of one, of the Arrow type that scans return.
-fn constant(value: &Value, kind: &ColumnType) -> Result<Fit> {
-    let fit = match (value, kind) {
-        (Value::Bool(value), ColumnType::Boolean) => {
-            Fit::Exactly(Arc::new(BooleanArray::from(vec![*value])))
-        }
-        (Value::Int(value), ColumnType::SmallInt) => integer::<Int16Type>(*value),
-        (Value::Int(value), ColumnType::Integer) => integer::<Int32Type>(*value),
-        (Value::Int(value), ColumnType::BigInt) => integer::<Int64Type>(*value),
-        (Value::Int(value), ColumnType::Date) => integer::<Date32Type>(*value),
-        (Value::Int(value), ColumnType::Time) => integer::<Time64MicrosecondType>(*value),
-        (Value::Int(value), ColumnType::Timestamp) => integer::<TimestampMicrosecondType>(*value),
-        (Value::Int(value), ColumnType::TimestampTz) => match i64::try_from(*value) {
-            Ok(value) => Fit::Exactly(Arc::new(
-                TimestampMicrosecondArray::from(vec![value]).with_timezone("+00:00"),
-            )),
-            Err(_) => integer::<TimestampMicrosecondType>(*value),
-        },
-        (Value::Int(value), ColumnType::Decimal { precision, scale }) => {
-            let array =
-                Decimal128Array::from(vec![*value]).with_precision_and_scale(*precision, *scale)?;
-            Fit::Exactly(Arc::new(array))
-        }
-        (Value::Float(value), ColumnType::Double) => {
-            Fit::Exactly(Arc::new(Float64Array::from(vec![*value])))
+/// How `value` lies to the values of a type.
+fn fit(value: &Value, kind: &ColumnType) -> Result<Fit> {
+    Ok(match (value, kind) {
+        (Value::Bool(_), ColumnType::Boolean) => Fit::Exactly,
+        (Value::Int(value), ColumnType::SmallInt) => whole::<i16>(*value),
+        (Value::Int(value), ColumnType::Integer | ColumnType::Date) => whole::<i32>(*value),
+        (
+            Value::Int(value),
+            ColumnType::BigInt | ColumnType::Time | ColumnType::Timestamp | ColumnType::TimestampTz,
+        ) => whole::<i64>(*value),
+        (Value::Int(_), ColumnType::Decimal { .. }) | (Value::Float(_), ColumnType::Double) => {
+            Fit::Exactly
         }
         (Value::Float(value), ColumnType::Real)
             if f64::from(*value as f32) == *value || value.is_nan() =>
         {
-            Fit::Exactly(Arc::new(Float32Array::from(vec![*value as f32])))
+            Fit::Exactly
         }
-        (Value::Bytes(bytes), ColumnType::Uuid) if bytes.len() == 16 => Fit::Exactly(Arc::new(
-            FixedSizeBinaryArray::try_from_iter(std::iter::once(bytes))?,
-        )),
-        (Value::Bytes(bytes), ColumnType::Bytea) => {
-            Fit::Exactly(Arc::new(BinaryViewArray::from(vec![bytes.as_slice()])))
-        }
+        (Value::Bytes(bytes), ColumnType::Uuid) if bytes.len() == 16 => Fit::Exactly,
+        (Value::Bytes(_), ColumnType::Bytea) => Fit::Exactly,
         (Value::Bytes(bytes), kind) if kind.physical() == (Physical::Bytes { text: true }) => {
-            let text = std::str::from_utf8(bytes).map_err(|_| mismatch(kind))?;
-            Fit::Exactly(Arc::new(StringViewArray::from(vec![text])))
+            match std::str::from_utf8(bytes) {
+                Ok(_) => Fit::Exactly,
+                Err(_) => return Err(mismatch(kind)),
+            }
         }
         _ => return Err(mismatch(kind)),
-    };
-    if let Fit::Exactly(array) = &fit {
-        debug_assert_eq!(array.data_type(), &kind.arrow());
-    }
-    Ok(fit)
+    })
 }

@@ -74,18 +74,18 @@ impl<'a> Conditions<'a> {
     }
 
     /// The values that a column must have one of.
-    pub fn equal(&self, column: usize) -> Option<Vec<Value>> {
+    pub fn equal(&self, column: usize) -> Option<&'a [Value]> {
         self.on(column).find_map(|leaf| match leaf {
             Leaf::Compare {
                 op: CompareOp::Eq,
                 value,
                 ..
-            } => Some(vec![value.clone()]),
+            } => Some(std::slice::from_ref(value)),
             Leaf::In {
                 values,
                 negated: false,
                 ..
-            } => Some(values.clone()),
+            } => Some(values.as_slice()),
             _ => None,
         })
     }
@@ -126,13 +126,31 @@ impl<'a> Conditions<'a> {
         (!unbounded).then_some((low, high))
     }
 
+    /// How many combinations of values there are, if all of `columns` must equal some and an index
+    /// may be asked for as many.
+    pub fn combinations(&self, columns: &[usize]) -> Option<usize> {
+        let mut all = 1_usize;
+        for column in columns {
+            all = all.checked_mul(self.equal(*column)?.len())?;
+        }
+        (all <= TUPLES_MAX).then_some(all)
+    }
+
     /// Every combination of values, if all of `columns` must equal some.
     pub fn all_equal(&self, columns: &[usize]) -> Option<Vec<Vec<Value>>> {
         let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
         for column in columns {
-            tuples = combined(&tuples, &self.equal(*column)?)?;
+            tuples = combined(&tuples, self.equal(*column)?)?;
         }
         Some(tuples)
+    }
+
+    /// Whether rows that have one of these combinations in `columns` meet the whole predicate.
+    pub fn are_equalities_of(&self, columns: &[usize]) -> bool {
+        // One condition on each column: several may exclude each other.
+        self.complete
+            && self.leaves.len() == columns.len()
+            && columns.iter().all(|column| self.equal(*column).is_some())
     }
 }
 

@@ -53,6 +53,10 @@ impl BoundPredicate {
     }
 }
 
+/// IN lists up to this long are compared value by value with vector kernels;
+/// longer ones by binary search per row.
+const FEW: usize = 8;
+
 /// NULL is not TRUE.
 fn true_bits(mask: &BooleanArray) -> BooleanBuffer {
     match mask.nulls() {
@@ -77,17 +81,24 @@ pub fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
         Leaf::Never => Ok(BooleanBuffer::new_unset(rows)),
         Leaf::IsNull => Ok(!&present()),
         Leaf::IsNotNull => Ok(present()),
-        Leaf::Compare { op, constant, .. } => compare(*op, array, constant),
+        Leaf::Compare {
+            op,
+            value,
+            constants,
+        } => match constants.arrays(std::slice::from_ref(value))? {
+            [constant] => compare(*op, array, constant),
+            _ => Err(Error::corrupt("a comparison without its constant")),
+        },
         Leaf::In {
             values,
             constants,
             negated,
         } => {
-            let found = if constants.is_empty() {
+            let found = if values.len() > FEW {
                 search(values, array)?
             } else {
                 let mut found = BooleanBuffer::new_unset(rows);
-                for constant in constants {
+                for constant in constants.arrays(values)? {
                     found = &found | &compare(CompareOp::Eq, array, constant)?;
                 }
                 found

@@ -10,6 +10,7 @@
 
 mod bind;
 mod conditions;
+mod constants;
 mod evaluate;
 mod pattern;
 mod prune;

@@ -219,7 +219,7 @@ impl Sought<'_, '_> {
         {
             return Ok(is_whole);
         }
-        let Some(candidates) = self.by_key(*left) else {
+        let Some((candidates, is_decided)) = self.by_key(*left) else {
             let fragments = view.fragments(place.delta);
             let all: usize = fragments.iter().map(|(_, fragment)| fragment.len()).sum();
             if all > *left {
@@ -240,15 +240,27 @@ impl Sought<'_, '_> {
             };
             let rows = same.iter().map(|(.., row)| *row);
             let rows = rows.filter(|row| view.sees(*home, fragment, *row));
-            let rows: Vec<u32> = rows.collect();
-            if !rows.is_empty() {
-                self.add_tuples((*home, fragment), &rows, found)?;
+            let mut rows: Vec<u32> = rows.collect();
+            if !is_decided && !rows.is_empty() {
+                rows = self.met(fragment, rows)?;
             }
+            self.add_tuples((*home, fragment), &rows, found)?;
         }
         Ok(true)
     }
 
-    /// Adds those of a fragment's rows that meet the conditions.
+    /// Those of a fragment's rows that meet the conditions.
+    fn met(&self, fragment: &Fragment, mut rows: Vec<u32>) -> Result<Vec<u32>> {
+        let tuples = fragment.read();
+        let bits = self.bound.evaluate(rows.len(), &mut |column, leaf| {
+            evaluate_leaf(leaf, &tuples.column(column, &rows, ArrayForm::Sql)?)
+        })?;
+        let mut bits = bits.iter();
+        rows.retain(|_| bits.next().unwrap_or_default());
+        Ok(rows)
+    }
+
+    /// Adds rows of a fragment.
     fn add_tuples(
         &self,
         (home, fragment): (RowHome, &Fragment),
@@ -256,23 +268,19 @@ impl Sought<'_, '_> {
         found: &mut FoundRows,
     ) -> Result<()> {
         let tuples = fragment.read();
-        let bits = self.bound.evaluate(rows.len(), &mut |column, leaf| {
-            evaluate_leaf(leaf, &tuples.column(column, rows, ArrayForm::Sql)?)
-        })?;
-        let rows: Vec<u32> = bits.set_indices().map(|place| rows[place]).collect();
         if rows.len() > SINGLE {
             let columns = self.columns.iter();
-            let columns = columns.map(|column| tuples.column(*column, &rows, ArrayForm::Sql));
+            let columns = columns.map(|column| tuples.column(*column, rows, ArrayForm::Sql));
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let ids = rows.iter().map(|row| home.row(*row)).collect();
             found.push_batch(ids, columns);
             return Ok(());
         }
         for row in rows {
-            let tuple = tuples.tuple(row);
+            let tuple = tuples.tuple(*row);
             let values = self.columns.iter();
             let values = values.map(|column| fragment.shape().value(tuple, *column));
-            found.push(home.row(row), values.collect());
+            found.push(home.row(*row), values.collect());
         }
         Ok(())
     }
@@ -292,6 +300,7 @@ impl Sought<'_, '_> {
             return Ok(None);
         }
         let (delta, own) = (self.place.delta, self.view.own.as_ref());
+        let is_decided = map.decides(self.conditions);
         let mut is_whole = true;
         for (map, is_own) in [(Some(map), false), (own_map, true)] {
             let Some(map) = map else {
@@ -317,7 +326,11 @@ impl Sought<'_, '_> {
                 };
                 if self.view.sees(home, &fragment, row) {
                     let before = rows.len();
-                    self.add_tuples((home, &fragment), &[row], rows)?;
+                    let met = match is_decided {
+                        true => vec![row],
+                        false => self.met(&fragment, vec![row])?,
+                    };
+                    self.add_tuples((home, &fragment), &met, rows)?;
                     found += rows.len() - before;
                 }
                 Ok(found >= foremost.count)
@@ -342,8 +355,8 @@ impl Sought<'_, '_> {
     }
 
     /// The rows in no block that may meet the conditions, if a key or an index leads to them and
-    /// they are at most so many.
-    fn by_key(&self, most: usize) -> Option<Vec<Candidate>> {
+    /// they are at most so many, and whether they all do.
+    fn by_key(&self, most: usize) -> Option<(Vec<Candidate>, bool)> {
         let (map, own_map) = self.maps()?;
         let (delta, own) = (self.place.delta, self.view.own.as_ref());
         let numbers = map.rows(self.conditions, most)?;
@@ -359,7 +372,8 @@ impl Sought<'_, '_> {
             let (fragment, row) = own?.find(number)?;
             Some((RowHome::Own(fragment.first()), fragment, row))
         });
-        Some(committed.chain(own).collect())
+        let candidates = committed.chain(own).collect();
+        Some((candidates, map.decides(self.conditions)))
     }
 }
 
