@@ -8,7 +8,7 @@ use std::sync::Arc;
 use freestone_frontend::stack;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    Catalog, ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value,
+    Catalog, ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, TableId, Value,
 };
 
 use super::Run;
@@ -46,6 +46,22 @@ impl Run<'_> {
     /// The tables whose rows follow those of `table`.
     pub(super) fn following(&self, table: &Table) -> Vec<Follower> {
         following(&self.snapshot, table)
+    }
+
+    /// Whether rows of a table follow others of the same table, by way of other tables or at once.
+    pub(super) fn follows_itself(&self, table: &Table) -> bool {
+        let mut known: Vec<TableId> = Vec::new();
+        let mut open = self.following(table);
+        while let Some((child, _)) = open.pop() {
+            if child.id == table.id {
+                return true;
+            }
+            if !known.contains(&child.id) {
+                known.push(child.id);
+                open.extend(self.following(&child));
+            }
+        }
+        false
     }
 
     /// For each follower, the keys that changed rows are about to lose.

@@ -26,7 +26,7 @@ use super::changes::{Applied, Changes, first_of_each, row_ids_in};
 use super::compose;
 use super::partitioned::{ask_for_table, with_whole_ids};
 use super::returning::{Other, asks};
-use super::streamed::Streamed;
+use super::streamed::{Manner, Streamed};
 use crate::engine::Pipelines;
 use crate::error::{Error, Result};
 use crate::front::{self, Planned};
@@ -257,7 +257,7 @@ impl Run<'_> {
             false => Vec::new(),
         };
         let query = understood.query(&self.snapshot, &beside)?;
-        let rows = match self.may_be_streamed(understood) {
+        let rows = match self.may_be_streamed(understood)? {
             true => match self.found_for_change(changed, &query).await? {
                 Wanted::Plan(plan) => {
                     let watching = self.watched(&plan, statement);
@@ -294,11 +294,15 @@ impl Run<'_> {
     }
 
     /// Whether rows of an UPDATE or a DELETE may be changed while others are still being found.
-    fn may_be_streamed(&self, understood: &Understood<'_>) -> bool {
+    fn may_be_streamed(&self, understood: &Understood<'_>) -> Result<bool> {
         let through = understood.changed.through.as_deref();
         let is_plain = understood.returning.is_none()
             && through.is_none_or(|through| through.checks().is_empty());
-        is_plain && self.may_change_while_finding(&understood.table)
+        let manner = match understood.command() {
+            Command::Delete => Manner::Delete,
+            _ => Manner::Update(given(&understood.assigned)),
+        };
+        Ok(is_plain && self.may_change_while_finding(&understood.table, &manner)?)
     }
 
     /// The changes of some of a statement's rows, of which others may have been changed.

@@ -73,22 +73,26 @@ pub(super) struct Applied {
 #[derive(Default)]
 pub(super) struct Touched {
     tables: Vec<(TableId, u64)>,
-    /// Tables with rows whose keys have changed.
-    changed_keys: Vec<TableId>,
+    has_new_rows: bool,
+    has_changed_keys: bool,
     /// How many foreign keys lead from the statement's table to this one.
     pub(super) depth: usize,
 }
 
 impl Touched {
-    /// Whether a table has new rows whose keys are to be checked.
-    pub(super) fn has_new_rows(&self, table: TableId) -> bool {
-        let mut tables = self.tables.iter();
-        tables.any(|(known, first)| *known == table && *first < u64::MAX)
+    /// Whether there are new rows whose keys are to be checked.
+    pub(super) fn has_new_rows(&self) -> bool {
+        self.has_new_rows
     }
 
-    /// Whether keys of a table's rows have changed.
-    pub(super) fn has_changed_keys(&self, table: TableId) -> bool {
-        self.changed_keys.contains(&table)
+    /// Whether rows have come to keys that others may still give up.
+    pub(super) fn has_changed_keys(&self) -> bool {
+        self.has_changed_keys
+    }
+
+    /// Notes that rows have come to keys that others may still give up.
+    pub(super) fn changes_keys(&mut self) {
+        self.has_changed_keys = true;
     }
 
     pub(super) fn add(&mut self, table: TableId, first: u64) {
@@ -217,6 +221,8 @@ impl Run<'_> {
         let (deleted, replaced) = gone.split_at(changes.deleted.len());
         let (updated, inserted) = written.split_at(replaced.len());
         let assigned = changes.columns(table);
+        let schema = &table.schema;
+        let is_checked = !schema.keys.is_empty() || !schema.foreign_keys.is_empty();
         let mut changes_keys = false;
         let first = self.change(|transaction| {
             for ids in deleted {
@@ -238,9 +244,8 @@ impl Run<'_> {
         if first.is_some() || !deleted.is_empty() {
             touched.add(table.id, first.unwrap_or(u64::MAX));
         }
-        if changes_keys && !touched.has_changed_keys(table.id) {
-            touched.changed_keys.push(table.id);
-        }
+        touched.has_new_rows |= is_checked && first.is_some();
+        touched.has_changed_keys |= changes_keys;
         count(table, changes);
         self.follow(&followers, &moved, touched)?;
         let inserted = changes.inserted.iter().map(RecordBatch::num_rows);

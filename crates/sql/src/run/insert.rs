@@ -29,7 +29,7 @@ use super::identity::Overriding;
 use super::literal::{Literal, is_constant, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
-use super::streamed::Streamed;
+use super::streamed::{Manner, Streamed};
 use crate::engine::Pipelines;
 use crate::error::{Error, Result, did_you_mean};
 use crate::expression::{Expr as Computed, Scalar};
@@ -132,7 +132,7 @@ impl Run<'_> {
         };
         let (rows, written) = match (&insert.on, &insert.returning) {
             (None, None) if !is_checked => (self.add(name, table, source).await?, Vec::new()),
-            (Some(on), None) if !is_checked && self.may_be_upserted(table, &source) => {
+            (Some(on), None) if !is_checked && self.may_be_upserted(table, &source)? => {
                 let conflict = Conflict::of(self, on, table, (name, through))?;
                 let of = Box::new(self.upsert(table, called, &conflict)?);
                 let rows = match source {
@@ -182,8 +182,9 @@ impl Run<'_> {
     }
 
     /// Whether rows of a source may be added, or change others, while more come.
-    fn may_be_upserted(&self, table: &Table, source: &Source) -> bool {
-        matches!(source, Source::Plan(..)) && self.may_change_while_finding(table)
+    fn may_be_upserted(&self, table: &Table, source: &Source) -> Result<bool> {
+        let is_plain = matches!(source, Source::Plan(..)) && table.schema.partitioned.is_none();
+        Ok(is_plain && self.may_change_while_finding(table, &Manner::Any)?)
     }
 
     /// The outcome of an INSERT that wrote rows: RETURNING over them, else its tag.

@@ -27,7 +27,7 @@ use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use super::literal::is_default;
 use super::partitioned::with_whole_ids;
-use super::streamed::Streamed;
+use super::streamed::{Manner, Streamed};
 use crate::dialect::overriding_in_merge;
 use crate::error::{Error, Result};
 use crate::front::{default_of, parse_expr};
@@ -116,7 +116,7 @@ impl Run<'_> {
         let found = match self.found_for_change(target, &merging.query).await? {
             Wanted::Plan(plan) => {
                 let watching = self.watched(&plan, merge);
-                if self.may_change_while_finding(table) {
+                if self.may_change_while_finding(table, &Manner::Any)? {
                     let of = Streamed::Merge(&merging);
                     let rows = self.changed_while_finding(of, plan, watching).await?;
                     return Ok(merged(rows));

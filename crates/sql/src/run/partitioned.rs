@@ -73,6 +73,46 @@ enum Written {
     Inserted(usize, usize),
 }
 
+/// Changes that were carried out in leaves.
+pub(super) struct InLeaves {
+    /// How many rows have changed.
+    pub(super) rows: u64,
+    /// The leaf of each changed row that is still there, and its place there.
+    order: Vec<(usize, Written)>,
+    /// How many batches of each leaf are of updated rows, and these, then those of new ones.
+    written: BTreeMap<usize, (usize, Vec<RecordBatch>)>,
+}
+
+impl InLeaves {
+    /// The changed rows as the whole table has them, in the order in which they came.
+    fn applied(self) -> Result<Applied> {
+        let (mut batches, mut first) = (Vec::new(), BTreeMap::new());
+        for (leaf, (updated, rows)) in self.written {
+            first.insert(leaf, (batches.len(), updated));
+            batches.extend(rows);
+        }
+        let places = self.order.iter().filter_map(|(leaf, written)| {
+            let (first, updated) = first.get(leaf)?;
+            Some(match written {
+                Written::Updated(at, row) => (first + at, *row),
+                Written::Inserted(at, row) => (first + updated + at, *row),
+            })
+        });
+        let places: Vec<(usize, usize)> = places.collect();
+        let written = match places.is_empty() {
+            true => Vec::new(),
+            false => {
+                let batches: Vec<&RecordBatch> = batches.iter().collect();
+                vec![interleave_record_batch(&batches, &places)?]
+            }
+        };
+        Ok(Applied {
+            rows: self.rows,
+            written,
+        })
+    }
+}
+
 /// The rows of a batch at some places, with ids before them if there are any.
 fn picked(rows: &RecordBatch, places: Vec<u32>, ids: Option<Vec<u64>>) -> Result<RecordBatch> {
     let rows = take_record_batch(rows, &UInt32Array::from(places))?;
@@ -109,7 +149,21 @@ impl Run<'_> {
 
     /// As [`Run::apply`], to a partitioned table.
     pub(super) fn apply_to_leaves(&self, whole: &Table, changes: &Changes) -> Result<Applied> {
+        let mut touched = Touched::default();
         let router = self.router(whole)?;
+        let done = self.carry_out_in_leaves(whole, &router, changes, &mut touched)?;
+        self.settle(touched)?;
+        done.applied()
+    }
+
+    /// As [`Run::carry_out`], of a partitioned table.
+    pub(super) fn carry_out_in_leaves(
+        &self,
+        whole: &Table,
+        router: &Router,
+        changes: &Changes,
+        touched: &mut Touched,
+    ) -> Result<InLeaves> {
         let mut of_leaves: BTreeMap<usize, Changes> = BTreeMap::new();
         let leaf_of = |table: TableId| {
             let moved = || Error::new("40001", "a partition was detached or dropped meanwhile");
@@ -173,6 +227,9 @@ impl Run<'_> {
                 let of = of_leaves.entry(leaf).or_default();
                 of.updated.push(picked(&rows, all, Some(ids))?);
             }
+            if !comes.is_empty() && !whole.schema.keys.is_empty() {
+                touched.changes_keys();
+            }
             for (leaf, places) in comes {
                 let rows = router.leaves[leaf].columns_of(&picked(&new, places, None)?)?;
                 of_leaves.entry(leaf).or_default().inserted.push(rows);
@@ -200,39 +257,18 @@ impl Run<'_> {
                 of_leaves.entry(leaf).or_default().inserted.push(rows);
             }
         }
-        let mut touched = Touched::default();
         let mut written: BTreeMap<usize, (usize, Vec<RecordBatch>)> = BTreeMap::new();
         for (leaf, changes) in &of_leaves {
             let leaf_table = &router.leaves[*leaf];
-            let applied = self.carry_out(&leaf_table.table, changes, &mut touched)?;
+            let applied = self.carry_out(&leaf_table.table, changes, touched)?;
             let rows = applied.written.iter();
             let rows = rows.map(|rows| leaf_table.columns_of_whole(&whole.schema, rows));
             let rows = rows.collect::<Result<Vec<_>>>()?;
             written.insert(*leaf, (changes.updated.len(), rows));
         }
-        self.settle(touched)?;
-        let (mut batches, mut first) = (Vec::new(), BTreeMap::new());
-        for (leaf, (updated, rows)) in written {
-            first.insert(leaf, (batches.len(), updated));
-            batches.extend(rows);
-        }
-        let places = order.iter().filter_map(|(leaf, written)| {
-            let (first, updated) = first.get(leaf)?;
-            Some(match written {
-                Written::Updated(at, row) => (first + at, *row),
-                Written::Inserted(at, row) => (first + updated + at, *row),
-            })
-        });
-        let places: Vec<(usize, usize)> = places.collect();
-        let written = match places.is_empty() {
-            true => Vec::new(),
-            false => {
-                let batches: Vec<&RecordBatch> = batches.iter().collect();
-                vec![interleave_record_batch(&batches, &places)?]
-            }
-        };
-        Ok(Applied {
+        Ok(InLeaves {
             rows: rows as u64,
+            order,
             written,
         })
     }

@@ -13,8 +13,12 @@
 //! that are still to be found may give up the keys that others take. Rows that the transaction had
 //! added before stay where they are until the end, since the query goes by their names.
 //!
-//! Foreign keys whose rows follow, statements of a WITH and partitions need all rows that were
-//! found at once.
+//! Rows of partitions are changed where they are, or go to another partition. Rows of other tables
+//! follow each part of a DELETE.
+//!
+//! All rows that were found are needed at once for keys that move while others follow them, for rows
+//! that follow others of their own table, for statements of a WITH, and for ON CONFLICT of a
+//! partitioned table.
 
 use std::sync::Arc;
 
@@ -28,6 +32,7 @@ use super::change::Understood;
 use super::changes::{Changes, Touched};
 use super::conflict::Upsert;
 use super::merge::Merging;
+use super::partitioned::with_whole_ids;
 use crate::engine::Pipelines;
 use crate::error::Result;
 use crate::values::buffers::Counted;
@@ -50,6 +55,16 @@ pub(super) enum Streamed<'a> {
     Upsert(Box<Upsert<'a>>),
 }
 
+/// The rows of a table that a statement changes, as far as others follow them.
+pub(super) enum Manner {
+    /// They go.
+    Delete,
+    /// They get values in these columns.
+    Update(Vec<usize>),
+    /// They go, or get values in any column.
+    Any,
+}
+
 impl Streamed<'_> {
     fn table(&self) -> &Arc<Table> {
         match self {
@@ -62,7 +77,13 @@ impl Streamed<'_> {
     /// The changes of some of its rows.
     async fn changes(&mut self, run: &Run<'_>, found: Vec<RecordBatch>) -> Result<Changes> {
         match self {
-            Streamed::Change(understood) => run.changes_of(understood, found),
+            Streamed::Change(understood) => {
+                let found = match understood.table.schema.partitioned {
+                    Some(_) => found.iter().map(with_whole_ids).collect::<Result<_>>()?,
+                    None => found,
+                };
+                run.changes_of(understood, found)
+            }
             Streamed::Merge(merging) => {
                 let changes = run.merge_changes(merging, found)?;
                 run.must_be_undeleted(&merging.table, &changes)?;
@@ -75,10 +96,29 @@ impl Streamed<'_> {
 
 impl Run<'_> {
     /// Whether rows of a table may be changed while others are still being found.
-    pub(super) fn may_change_while_finding(&self, table: &Table) -> bool {
-        !self.is_of_parts()
-            && table.schema.partitioned.is_none()
-            && self.following(table).is_empty()
+    ///
+    /// # Errors
+    /// Those of reading keys and bounds of partitions.
+    pub(super) fn may_change_while_finding(&self, table: &Table, manner: &Manner) -> Result<bool> {
+        if self.is_of_parts() {
+            return Ok(false);
+        }
+        let may = |table: &Table| match manner {
+            Manner::Delete => !self.follows_itself(table),
+            Manner::Update(columns) => self.following(table).iter().all(|(_, key)| {
+                let mut keys = key.parent_columns.iter();
+                keys.all(|column| !columns.contains(column))
+            }),
+            Manner::Any => self.following(table).is_empty(),
+        };
+        if table.schema.partitioned.is_none() || !may(table) {
+            return Ok(may(table));
+        }
+        // Keys may refer to a partition, which its rows may leave.
+        let leaves = self.router(table)?.leaves;
+        Ok(leaves
+            .iter()
+            .all(|leaf| self.following(&leaf.table).is_empty()))
     }
 
     /// Changes rows as they are found, some thousands at a time; returns their number.
@@ -96,6 +136,10 @@ impl Run<'_> {
         memory.look_at_delta();
         let most = freestone_exec::Memory::limit(&**memory) / SHARE;
         let table = Arc::clone(of.table());
+        let router = match table.schema.partitioned {
+            Some(_) => Some(self.router(&table)?),
+            None => None,
+        };
         let context = self.session.run_context();
         let mut held = Held::new(&context.memory, "changed rows");
         let first = self.change(|transaction| Ok(transaction.next_row()))?;
@@ -109,7 +153,7 @@ impl Run<'_> {
             let mut is_full = false;
             if let Some(batch) = batch {
                 let size = counted.bytes(&batch);
-                let waits = touched.has_changed_keys(table.id);
+                let waits = touched.has_changed_keys();
                 match held.grow(size) {
                     Err(error) if waits => return Err(error),
                     Err(_) => is_full = true,
@@ -121,13 +165,20 @@ impl Run<'_> {
             if is_last || is_full || rows >= AT_ONCE || bytes >= BYTES_AT_ONCE {
                 let part = std::mem::take(&mut found);
                 let changes = of.changes(self, part).await?;
-                changed += self.carry_out(&table, &changes, &mut touched)?.rows;
+                changed += match &router {
+                    Some(router) => {
+                        let touched = &mut touched;
+                        self.carry_out_in_leaves(&table, router, &changes, touched)?
+                            .rows
+                    }
+                    None => self.carry_out(&table, &changes, &mut touched)?.rows,
+                };
                 (rows, bytes) = (0, 0);
                 counted = Counted::default();
-                if is_full && !touched.has_changed_keys(table.id) {
+                if is_full && !touched.has_changed_keys() {
                     self.check(std::mem::take(&mut touched))?;
                 }
-                if !touched.has_new_rows(table.id) {
+                if !touched.has_new_rows() {
                     // They may become blocks.
                     self.change(|transaction| Ok(transaction.settle_since(first)?))?;
                     held.free();

@@ -577,6 +577,35 @@ fn more_rows_change_than_fit_into_memory() {
     assert_eq!(sql.state("UPDATE m SET id = id / 200"), "23505");
 }
 
+/// The same where rows of other tables follow, as far as no key moves, and where keys of the own table
+/// are followed as before.
+#[test]
+fn rows_that_others_follow_change_as_they_are_found() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE p (id INT PRIMARY KEY, up INT REFERENCES p ON DELETE CASCADE, t TEXT);
+         CREATE TABLE q (id INT PRIMARY KEY, t TEXT);
+         CREATE TABLE c (id INT PRIMARY KEY, q INT REFERENCES q ON DELETE CASCADE ON UPDATE CASCADE);
+         CREATE TABLE d (c INT REFERENCES c ON DELETE SET NULL);
+         CREATE INDEX ON p (up); CREATE INDEX ON c (q); CREATE INDEX ON d (c);
+         INSERT INTO q SELECT g, repeat(md5(g::text), 8) FROM generate_series(1, 120000) g;
+         INSERT INTO c SELECT g, g FROM generate_series(1, 70000) g;
+         INSERT INTO d SELECT g FROM generate_series(1, 60000) g;
+         INSERT INTO p SELECT g, CASE WHEN g > 1 THEN g / 2 END, 't' FROM generate_series(1, 90000) g;
+         SET memory_limit = '24MB'",
+    );
+    assert_eq!(sql.run("UPDATE q SET t = t || 'x'"), "UPDATE 120000");
+    assert_eq!(sql.run("DELETE FROM q WHERE id > 50000"), "DELETE 70000");
+    assert_eq!(sql.one("SELECT count(*) FROM c"), "50000");
+    assert_eq!(sql.one("SELECT count(*) - count(c) FROM d"), "10000");
+    // All of them are deleted by the statement, whichever follow others.
+    assert_eq!(sql.run("DELETE FROM p WHERE id > 1"), "DELETE 89999");
+    // Keys that move over each other are followed from where they were.
+    sql.run("RESET memory_limit; DELETE FROM q WHERE id > 10");
+    assert_eq!(sql.run("UPDATE q SET id = id + 1"), "UPDATE 10");
+    assert_eq!(sql.one("SELECT count(*) FROM c WHERE q = id + 1"), "10");
+}
+
 /// Statements that are drawn leave the same rows one by one and in a transaction that has rows of
 /// its own in memory, where what they change does not fit into memory at once.
 #[test]
@@ -585,30 +614,55 @@ fn a_transaction_changes_the_rows_that_single_statements_change() {
     for table in ["one", "other"] {
         sql.run(&format!(
             "CREATE TABLE {table} (id INT PRIMARY KEY, g INT, t TEXT);
-             INSERT INTO {table} SELECT g, g % 100, repeat(md5(g::text), 8)
-             FROM generate_series(1, 60000) g;
-             CREATE INDEX {table}_g ON {table} (g); VACUUM {table}"
+             CREATE INDEX {table}_g ON {table} (g)"
         ));
     }
-    let mut state = 20_261_130_u64;
+    changes_in_a_transaction(&sql, 7, 20_261_130);
+}
+
+/// The same of partitions, between which rows move.
+#[test]
+fn a_transaction_changes_the_rows_of_partitions_that_single_statements_change() {
+    let sql = Sql::new();
+    for table in ["one", "other"] {
+        sql.run(&format!(
+            "CREATE TABLE {table} (id INT, g INT, t TEXT) PARTITION BY RANGE (g);
+             CREATE TABLE {table}_1 PARTITION OF {table} FOR VALUES FROM (MINVALUE) TO (30);
+             CREATE TABLE {table}_2 PARTITION OF {table} FOR VALUES FROM (30) TO (31);
+             CREATE TABLE {table}_3 PARTITION OF {table} DEFAULT;
+             CREATE INDEX {table}_id ON {table} (id)"
+        ));
+    }
+    changes_in_a_transaction(&sql, 6, 31);
+}
+
+/// Runs statements of so many kinds on a table "one" in a transaction with little memory, and on a
+/// table "other" one by one without a limit.
+fn changes_in_a_transaction(sql: &Sql, kinds: u64, mut state: u64) {
+    for table in ["one", "other"] {
+        sql.run(&format!(
+            "INSERT INTO {table} SELECT g, g % 100, repeat(md5(g::text), 8)
+             FROM generate_series(1, 60000) g; VACUUM {table}"
+        ));
+    }
     let mut drawn = |most: u64| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         (state >> 33) % most
     };
-    let mut next_id = 60_001;
+    let mut next_id = 100_000;
     let mut statements = Vec::new();
     for _ in 0..16 {
         let (part, value) = (drawn(100), drawn(10));
-        statements.push(match drawn(7) {
+        statements.push(match drawn(kinds) {
             0 => {
-                next_id += 3000;
+                // Rows of ON CONFLICT come behind others.
+                next_id += 5000;
                 format!(
                     "INSERT INTO $ SELECT g, g % 100, repeat(md5(g::text), 4)
-                     FROM generate_series({}, {}) g",
-                    next_id - 3000,
-                    next_id - 1
+                     FROM generate_series({next_id}, {}) g",
+                    next_id + 3000
                 )
             }
             1 => format!("UPDATE $ SET t = t || '{value}' WHERE g <> {part}"),
@@ -620,12 +674,12 @@ fn a_transaction_changes_the_rows_that_single_statements_change() {
                  WHEN MATCHED THEN UPDATE SET t = left(m.t, 200) || s.g"
             ),
             5 => format!(
-                "INSERT INTO $ SELECT id + 1, {value}, 'new' FROM $ WHERE g > {part}
-                 ON CONFLICT (id) DO UPDATE SET g = excluded.g, t = $.t || excluded.t"
-            ),
-            _ => format!(
                 "UPDATE $ SET g = o.g, t = $.t || o.id FROM $ o
                  WHERE $.id = o.id + 1 AND o.g > {part}"
+            ),
+            _ => format!(
+                "INSERT INTO $ SELECT id + 1, {value}, 'new' FROM $ WHERE g > {part}
+                 ON CONFLICT (id) DO UPDATE SET g = excluded.g, t = $.t || excluded.t"
             ),
         });
     }
