@@ -8,12 +8,14 @@
 //!            scan of the delta        7 as a value, then [7] for the kernel
 //! ```
 
-use crate::codec::fixed_to_arrow;
-use crate::delta::stored_key;
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, Physical, Value};
-use arrow_array::{ArrayRef, BinaryViewArray, Decimal128Array, StringViewArray};
-use arrow_buffer::Buffer;
+use arrow_array::types::*;
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, Decimal128Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, PrimitiveArray, StringViewArray,
+    TimestampMicrosecondArray,
+};
 use std::sync::{Arc, OnceLock};
 
 /// The constants of a condition, each as an array of one.
@@ -49,20 +51,52 @@ impl Constants {
 /// A value as an array of one, of the Arrow type that scans return.
 fn array(value: &Value, kind: &ColumnType) -> Result<ArrayRef> {
     let mismatch = || Error::invalid("42804", format!("{value} is no value of type {kind}"));
-    if let (Value::Int(value), ColumnType::Decimal { precision, scale }) = (value, kind) {
-        // A bound of a decimal may be one that no decimal of the type equals.
-        let array = Decimal128Array::from(vec![*value]);
-        let array = array.with_precision_and_scale(*precision, *scale)?;
-        return Ok(Arc::new(array));
-    }
-    let physical = kind.physical();
-    let stored = stored_key(value, physical).ok_or_else(mismatch)?;
-    match physical {
-        Physical::Bytes { text: true } => {
-            let text = std::str::from_utf8(&stored).map_err(|_| mismatch())?;
-            Ok(Arc::new(StringViewArray::from(vec![text])))
+    let array: Option<ArrayRef> = match (value, kind) {
+        (Value::Bool(value), ColumnType::Boolean) => {
+            Some(Arc::new(BooleanArray::from(vec![*value])))
         }
-        Physical::Bytes { text: false } => Ok(Arc::new(BinaryViewArray::from(vec![&stored[..]]))),
-        _ => fixed_to_arrow(kind, 1, Buffer::from(&stored[..]), None),
-    }
+        (Value::Int(value), ColumnType::SmallInt) => whole::<Int16Type>(*value),
+        (Value::Int(value), ColumnType::Integer) => whole::<Int32Type>(*value),
+        (Value::Int(value), ColumnType::BigInt) => whole::<Int64Type>(*value),
+        (Value::Int(value), ColumnType::Date) => whole::<Date32Type>(*value),
+        (Value::Int(value), ColumnType::Time) => whole::<Time64MicrosecondType>(*value),
+        (Value::Int(value), ColumnType::Timestamp) => whole::<TimestampMicrosecondType>(*value),
+        (Value::Int(value), ColumnType::TimestampTz) => {
+            let value = i64::try_from(*value).map_err(|_| mismatch())?;
+            let array = TimestampMicrosecondArray::from(vec![value]);
+            Some(Arc::new(array.with_timezone("+00:00")))
+        }
+        // A bound of a decimal may be one that no decimal of the type equals.
+        (Value::Int(value), ColumnType::Decimal { precision, scale }) => {
+            let array = Decimal128Array::from(vec![*value]);
+            Some(Arc::new(
+                array.with_precision_and_scale(*precision, *scale)?,
+            ))
+        }
+        (Value::Float(value), ColumnType::Double) => {
+            Some(Arc::new(Float64Array::from(vec![*value])))
+        }
+        (Value::Float(value), ColumnType::Real) => {
+            Some(Arc::new(Float32Array::from(vec![*value as f32])))
+        }
+        (Value::Bytes(bytes), ColumnType::Uuid) => {
+            let bytes = std::iter::once(bytes);
+            Some(Arc::new(FixedSizeBinaryArray::try_from_iter(bytes)?))
+        }
+        (Value::Bytes(bytes), ColumnType::Bytea) => {
+            Some(Arc::new(BinaryViewArray::from(vec![bytes.as_slice()])))
+        }
+        (Value::Bytes(bytes), kind) if kind.physical() == (Physical::Bytes { text: true }) => {
+            let text = std::str::from_utf8(bytes).map_err(|_| mismatch())?;
+            Some(Arc::new(StringViewArray::from(vec![text])))
+        }
+        _ => None,
+    };
+    array.ok_or_else(mismatch)
+}
+
+/// A whole number of an Arrow type; `None` if it is beyond its range.
+fn whole<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(value: i128) -> Option<ArrayRef> {
+    let value = T::Native::try_from(value).ok()?;
+    Some(Arc::new(PrimitiveArray::<T>::new(vec![value].into(), None)))
 }
