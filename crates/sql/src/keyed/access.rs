@@ -44,7 +44,8 @@ use crate::scan::ROW_ID;
 
 /// Most tables: the way to each is asked for again when another's rows are found.
 const MOST_TABLES: usize = 12;
-/// So many keys are compared with each other, more by hashes.
+/// Up to so many keys, each is compared with all others to leave out duplicates; beyond, they are
+/// hashed.
 const FEW_KEYS: usize = 32;
 /// Most keys of one table.
 const MOST_KEYS: usize = 1_000;
@@ -76,7 +77,8 @@ pub(super) struct Access {
 }
 
 /// Look-ups that are to be noted in the workload record: the first ones one by one, later ones some
-/// at a time. Noting one takes as long as finding a row.
+/// at a time. Noting one takes as long as finding a row. Those that wait when the plan is dropped are not
+/// noted.
 #[derive(Debug, Default)]
 pub(super) struct Uncounted {
     all: AtomicU64,
@@ -921,7 +923,7 @@ fn counts_of(terms: &[&Expr], is_part: &dyn Fn(&Expr) -> bool) -> Option<Vec<usi
     Some(all)
 }
 
-/// The same of one condition.
+/// How many equalities and bounds each alternative of one condition has; `None` as in [`counts_of`].
 fn counts(expr: &Expr, is_part: &dyn Fn(&Expr) -> bool) -> Option<Vec<usize>> {
     match &expr.kind {
         ExprKind::InList { list, .. } => is_part(expr).then(|| vec![1; list.len()]),

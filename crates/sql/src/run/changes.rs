@@ -136,7 +136,7 @@ impl Run<'_> {
     /// Checks keys and references of what a statement has changed so far.
     ///
     /// # Errors
-    /// Those of keys and references.
+    /// `23505` or `23503` for a key or a reference that does not hold.
     pub(super) fn check(&self, touched: Touched) -> Result<()> {
         for (table, first) in touched.tables {
             self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;

@@ -98,7 +98,7 @@ impl Run<'_> {
     /// Whether rows of a table may be changed while others are still being found.
     ///
     /// # Errors
-    /// Those of reading keys and bounds of partitions.
+    /// An error of reading the bounds of a partition.
     pub(super) fn may_change_while_finding(&self, table: &Table, manner: &Manner) -> Result<bool> {
         if self.is_of_parts() {
             return Ok(false);
@@ -111,8 +111,11 @@ impl Run<'_> {
             }),
             Manner::Any => self.following(table).is_empty(),
         };
-        if table.schema.partitioned.is_none() || !may(table) {
-            return Ok(may(table));
+        if !may(table) {
+            return Ok(false);
+        }
+        if table.schema.partitioned.is_none() {
+            return Ok(true);
         }
         // Keys may refer to a partition, which its rows may leave.
         let leaves = self.router(table)?.leaves;

@@ -34,7 +34,7 @@ fn now() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The same by the clock of the machine, where there is no other.
+/// A moment by the clock of the machine: systems other than Unix have no clock of a thread here.
 #[cfg(not(unix))]
 pub(super) struct Clock(std::time::Instant);
 

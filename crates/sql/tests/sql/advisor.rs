@@ -12,7 +12,7 @@ fn filled(sql: Sql) -> Sql {
     filled_with(sql, "value")
 }
 
-/// The same, of multiples of something else in the wide columns.
+/// The table of [`filled`], with multiples of `factor` in the wide columns.
 fn filled_with(sql: Sql, factor: &str) -> Sql {
     let columns = |name: &'static str| (0..12).map(move |number| format!("{name}{number} BIGINT"));
     let columns: Vec<String> = columns("c").chain(columns("w")).collect();

@@ -577,8 +577,8 @@ fn more_rows_change_than_fit_into_memory() {
     assert_eq!(sql.state("UPDATE m SET id = id / 200"), "23505");
 }
 
-/// The same where rows of other tables follow, as far as no key moves, and where keys of the own table
-/// are followed as before.
+/// More rows than fit into memory are changed where rows of other tables refer to them. Rows that
+/// refer to their own table, and keys that move, are followed as in PostgreSQL.
 #[test]
 fn rows_that_others_follow_change_as_they_are_found() {
     let sql = Sql::new();
@@ -620,7 +620,8 @@ fn a_transaction_changes_the_rows_that_single_statements_change() {
     changes_in_a_transaction(&sql, 7, 20_261_130);
 }
 
-/// The same of partitions, between which rows move.
+/// Drawn statements, in a transaction and one by one, over a partitioned table; UPDATE moves rows
+/// between its partitions.
 #[test]
 fn a_transaction_changes_the_rows_of_partitions_that_single_statements_change() {
     let sql = Sql::new();

@@ -326,11 +326,9 @@ impl Sought<'_, '_> {
                 };
                 if self.view.sees(home, &fragment, row) {
                     let before = rows.len();
-                    let met = match is_decided {
-                        true => vec![row],
-                        false => self.met(&fragment, vec![row])?,
-                    };
-                    self.add_tuples((home, &fragment), &met, rows)?;
+                    if is_decided || !self.met(&fragment, vec![row])?.is_empty() {
+                        self.add_tuples((home, &fragment), &[row], rows)?;
+                    }
                     found += rows.len() - before;
                 }
                 Ok(found >= foremost.count)
