@@ -80,11 +80,6 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Counts one more.
-    pub fn add(&mut self, run: &Run) {
-        self.add_alike(run, 1.0);
-    }
-
     /// Counts so many more that are alike.
     pub fn add_alike(&mut self, run: &Run, count: f64) {
         self.count += count;
