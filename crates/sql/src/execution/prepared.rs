@@ -238,7 +238,8 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub(crate) async fn run_with(&self, session: &Session, values: &[Expr]) -> Result<Outcome> {
-        if self.statement.sql().is_none() {
+        let as_it_is = self.parameters == 0 && values.is_empty();
+        if as_it_is || self.statement.sql().is_none() {
             return session.run(&self.statement).await;
         }
         let ast = self.bound(values)?;

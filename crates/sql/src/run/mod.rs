@@ -150,6 +150,11 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
             return Ok(outcome.tagged_as_written(statement.text()));
         }
     };
+    if transaction::is_control(ast) {
+        // Nothing in it has a name that would have to be looked up.
+        let outcome = Box::pin(transaction::run(session, Task::Sql(ast), None)).await?;
+        return Ok(outcome.tagged_as_written(statement.text()));
+    }
     if let Some(outcome) = Box::pin(prepare::run(session, statement)).await? {
         return Ok(outcome);
     }

@@ -97,7 +97,8 @@ pub(super) async fn run(
             return Ok(Outcome::done("ROLLBACK"));
         }
         Control::Commit(transaction, chained) => {
-            let done = session.commit(*transaction).await;
+            // Apart: it would be a part of the future of each statement.
+            let done = Box::pin(session.commit(*transaction)).await;
             let chained = chained.filter(|_| done.is_ok());
             end(session, done.is_ok(), chained)?;
             done?;
@@ -468,6 +469,18 @@ fn end(session: &Session, committed: bool, chained: Option<Modes>) -> Result<()>
     Ok(())
 }
 
+/// Whether a statement begins or ends a transaction or a part of one.
+pub(super) fn is_control(ast: &Ast) -> bool {
+    matches!(
+        ast,
+        Ast::StartTransaction { .. }
+            | Ast::Commit { .. }
+            | Ast::Rollback { .. }
+            | Ast::Savepoint { .. }
+            | Ast::ReleaseSavepoint { .. }
+    )
+}
+
 /// Does what a statement about transactions asks, but for the wait of COMMIT.
 fn control(session: &Session, task: Task<'_>) -> Result<Control> {
     let mut open = session.transaction();
@@ -482,15 +495,7 @@ fn control(session: &Session, task: Task<'_>) -> Result<Control> {
             return Ok(Control::Done(tag));
         }
     };
-    let about_transactions = matches!(
-        ast,
-        Ast::StartTransaction { .. }
-            | Ast::Commit { .. }
-            | Ast::Rollback { .. }
-            | Ast::Savepoint { .. }
-            | Ast::ReleaseSavepoint { .. }
-    );
-    if about_transactions {
+    if is_control(ast) {
         open.must_be_idle()?;
     }
     let tag = match ast {

@@ -40,7 +40,7 @@ fn intervals(
     conditions: &Conditions<'_>,
     shape: &KeyShape,
     definition: &IndexDefinition,
-    schema: &TableSchema,
+    has_every_row: bool,
 ) -> Option<(Vec<KeyInterval>, usize)> {
     let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
     let (mut used, mut sure) = (0, true);
@@ -61,9 +61,7 @@ fn intervals(
         used += 1;
     }
     // Rows with a NULL in a key column that is not asked for have no entry.
-    let whole = definition.columns[used..]
-        .iter()
-        .all(|column| !schema.columns[*column].nullable);
+    let whole = used == definition.columns.len() || has_every_row;
     if used == 0 || !whole {
         return None;
     }
@@ -202,6 +200,7 @@ fn join(hashes: impl Iterator<Item = u64>) -> u64 {
 pub struct BlockIndex {
     keys: Keys,
     body: Body,
+    has_every_row: bool,
 }
 
 #[derive(Debug)]
@@ -259,7 +258,21 @@ impl BlockIndex {
                 Body::Inverted(shape, InvertedIndex::open(index, rows)?)
             }
         };
-        Ok(BlockIndex { keys, body })
+        let entries = match &body {
+            Body::Csb(_, tree) => tree.len(),
+            Body::Inverted(_, index) => index.count(0..index.len())?,
+            Body::Bloom(_) => 0,
+        };
+        Ok(BlockIndex {
+            keys,
+            body,
+            has_every_row: entries == rows as usize,
+        })
+    }
+
+    /// Whether each row of the block has an entry: none has a NULL in a key column.
+    pub fn has_every_row(&self) -> bool {
+        self.has_every_row
     }
 
     /// Whether keys are codes of the column's dictionary.
@@ -316,12 +329,12 @@ impl BlockIndex {
         &self,
         conditions: &Conditions<'_>,
         definition: &IndexDefinition,
-        schema: &TableSchema,
     ) -> Result<Option<Found<'_>>> {
         let Some(shape) = self.shape() else {
             return Ok(None);
         };
-        let Some((intervals, used)) = intervals(conditions, shape, definition, schema) else {
+        let Some((intervals, used)) = intervals(conditions, shape, definition, self.has_every_row)
+        else {
             return Ok(None);
         };
         let mut found = self.found(&intervals)?;

@@ -143,6 +143,8 @@ struct State {
     count: usize,
     /// Commits that an active snapshot may not see, oldest first.
     recent: Vec<(u64, Vec<u32>)>,
+    /// The rows of all of these.
+    recent_rows: RowBits,
 }
 
 impl State {
@@ -155,7 +157,12 @@ impl State {
     /// Forgets when rows were deleted that every snapshot from `oldest` on sees as gone.
     fn forget(&mut self, oldest: u64) {
         let settled = self.recent.len() - self.after(oldest).len();
-        self.recent.drain(..settled);
+        for row in self.recent.drain(..settled).flat_map(|(_, rows)| rows) {
+            self.recent_rows.remove(row);
+        }
+        if self.recent.is_empty() {
+            self.recent_rows = RowBits::default();
+        }
     }
 
     fn set(&mut self, rows: &[u32]) {
@@ -175,7 +182,7 @@ impl Deletes {
             state: RwLock::new(State {
                 all,
                 count,
-                recent: Vec::new(),
+                ..State::default()
             }),
             laid_over: AtomicU64::new(0),
         }
@@ -230,7 +237,19 @@ impl Deletes {
             return false;
         }
         let mut later = state.after(timestamp).iter();
-        !later.any(|(_, rows)| rows.contains(&row))
+        !state.recent_rows.contains(row) || !later.any(|(_, rows)| rows.contains(&row))
+    }
+
+    /// Forgets when rows were deleted, before there is any snapshot.
+    pub fn forget_times(&self) {
+        self.state.write().forget(u64::MAX);
+    }
+
+    /// Whether a row is deleted for every snapshot in use, and all to come. It is known at the
+    /// next delete here, and not before.
+    pub fn is_gone(&self, row: u32) -> bool {
+        let state = self.state.read();
+        state.all.as_ref().is_some_and(|all| all.contains(row)) && !state.recent_rows.contains(row)
     }
 
     /// Marks rows that were not deleted before. Commits mark in order of their
@@ -239,6 +258,9 @@ impl Deletes {
         let mut state = self.state.write();
         state.set(&rows);
         state.forget(oldest);
+        for row in &rows {
+            state.recent_rows.insert(*row);
+        }
         state.recent.push((timestamp, rows));
     }
 

@@ -70,6 +70,9 @@ impl KeyMap {
         for fragment in fragments {
             let tuples = fragment.read();
             for row in 0..tuples.len() {
+                if fragment.deletes.is_gone(row) {
+                    continue;
+                }
                 let number = fragment.first() + u64::from(row);
                 for map in &maps {
                     map.insert(fragment.shape(), tuples.tuple(row), number);

@@ -6,8 +6,10 @@
 //! The tuple mover turns whole fragments into blocks and publishes a table whose
 //! delta begins after them; snapshots of the table before keep the fragments.
 //!
-//! Rows have numbers that ascend over the life of a table. For each key and
-//! index of the table a map leads from a key's hash to the rows that may have it.
+//! Rows have numbers that ascend over the life of a table. For each key and index of the
+//! table a map leads from keys to the rows that have them. A row that was deleted stays in the
+//! maps until a reader meets it there that nobody can see it any more; of a queue whose
+//! first rows are deleted all the time, each is passed once.
 
 mod batch;
 mod deletes;
@@ -225,6 +227,17 @@ impl Delta {
             state.fragments.pop();
         }
         state.next = state.next.min(first);
+    }
+
+    /// Takes rows out of the maps that no reader sees any more, so that those who look for
+    /// others by key need not pass them again; see [`Deletes::is_gone`].
+    pub fn forget(&self, gone: &[(Arc<Fragment>, u32)]) {
+        for (fragment, row) in gone {
+            let (number, tuples) = (fragment.first() + u64::from(*row), fragment.read());
+            for map in &self.maps {
+                map.remove(fragment.shape(), tuples.tuple(*row), number);
+            }
+        }
     }
 
     /// The fragment that holds row `number`, and its row there.

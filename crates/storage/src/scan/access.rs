@@ -16,8 +16,9 @@ use super::{Scan, Top, ValueFilter};
 use crate::block::{Block, BlockIndex, Found, ascending};
 use crate::error::Result;
 use crate::predicate::{Conditions, value_at};
-use crate::schema::{IndexDefinition, IndexKind, Layout, TableSchema, Value};
+use crate::schema::{IndexKind, Layout, TableSchema, Value};
 use std::ops::{Bound, Range};
+use std::sync::Arc;
 
 /// What a condition costs on each row of a block, in order.
 fn test(block: &Block, column: usize) -> Result<f64> {
@@ -238,21 +239,23 @@ fn by_index(
     conditions: &Conditions<'_>,
     rows: &Range<usize>,
 ) -> Result<Option<(Vec<u32>, bool)>> {
-    let indexes = table.indexes.iter();
-    let trees = indexes.filter(|index| index.kind != IndexKind::Bloom);
-    let mut best: Option<(Vec<u32>, bool)> = None;
+    let definitions = table.indexes.iter().filter(|index| {
+        index.kind != IndexKind::Bloom && conditions.on(index.columns[0]).next().is_some()
+    });
+    let mut indexes = Vec::new();
+    for definition in definitions {
+        indexes.extend(block.index(definition)?.map(|index| (definition, index)));
+    }
     let tests = conditions.count().max(1) as f64;
     let check = tests * check(block.layout());
     let all = block.rows() as usize;
-    let mut least = f64::MAX;
-    for definition in trees.filter(|index| conditions.on(index.columns[0]).next().is_some()) {
-        let Some(index) = block.index(definition)? else {
-            continue;
-        };
+    // The rows of each index, with what it costs to read them.
+    let mut ways = Vec::new();
+    for (definition, index) in &indexes {
         let found = if index.has_codes() {
-            by_codes(block, definition.columns[0], conditions, &index)?
+            by_codes(block, definition.columns[0], conditions, index)?
         } else {
-            index.by_values(conditions, definition, table)?
+            index.by_values(conditions, definition)?
         };
         let Some(found) = found else {
             continue;
@@ -260,21 +263,23 @@ fn by_index(
         let each = order(found.count, all) + if found.exact { 0.0 } else { check };
         let cost = found.count as f64 * each;
         let scan = rows.len() as f64 * tests * test(block, definition.columns[0])?;
+        ways.push((cost, cost < scan, found));
+    }
+    ways.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    let Some(best) = ways.iter().position(|(_, is_cheap, _)| *is_cheap) else {
+        return Ok(None);
+    };
+    let (_, _, best) = ways.remove(best);
+    let (mut positions, exact) = (best.positions()?, best.exact);
+    for (_, _, found) in ways {
         // A second index pays if reading its rows costs less than checking the first's.
-        let helps = best.as_ref().is_some_and(|(known, exact)| {
-            !exact
-                && found.count as f64 * order(found.count, all) < known.len() as f64 * check / 2.0
-        });
-        if cost < least.min(scan) {
-            least = cost;
-            let positions = found.positions()?;
-            best = Some((positions, found.exact));
-        } else if helps && let Some((known, _)) = &mut best {
+        let reading = found.count as f64 * order(found.count, all);
+        if !exact && reading < positions.len() as f64 * check / 2.0 {
             let others = found.positions()?;
-            known.retain(|row| others.binary_search(row).is_ok());
+            positions.retain(|row| others.binary_search(row).is_ok());
         }
     }
-    Ok(best)
+    Ok(Some((positions, exact)))
 }
 
 /// The rows with values that a join wants, if those are few and an index leads to their
@@ -292,22 +297,10 @@ pub(super) fn by_wanted(
         let least = lowest.min(rows as f64 * test(block, filter.column)?);
         let wanted = filter.test.wanted();
         let probes = wanted.len() as f64 * PROBE;
-        // Rows with a NULL in another column of the index are not in it.
-        let whole = |columns: &[usize]| {
-            columns
-                .iter()
-                .all(|column| !table.columns[*column].nullable)
-        };
-        let leads = |index: &&IndexDefinition| {
-            index.kind == IndexKind::Csb
-                && matches!(&index.columns[..], [first, others @ ..]
-                    if *first == filter.column && whole(others))
-        };
-        let index = table.indexes.iter().find(leads);
-        let Some(definition) = index.filter(|_| !wanted.is_empty() && probes < least) else {
+        if wanted.is_empty() || probes >= least {
             continue;
-        };
-        let Some(index) = block.index(definition)? else {
+        }
+        let Some(index) = tree_over(table, block, filter.column)? else {
             continue;
         };
         let mut positions = Vec::new();
@@ -322,6 +315,21 @@ pub(super) fn by_wanted(
         }
     }
     Ok(best.map(ascending))
+}
+
+/// A tree of the block that leads from values of a column to all rows that have them.
+fn tree_over(table: &TableSchema, block: &Block, column: usize) -> Result<Option<Arc<BlockIndex>>> {
+    for definition in &table.indexes {
+        if definition.kind != IndexKind::Csb || definition.columns[0] != column {
+            continue;
+        }
+        // Rows with a NULL in another column of the index are not in it.
+        let leads = |index: &BlockIndex| definition.columns.len() == 1 || index.has_every_row();
+        if let Some(index) = block.index(definition)?.filter(|index| leads(index)) {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
 }
 
 fn by_codes<'a>(

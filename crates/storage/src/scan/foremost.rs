@@ -17,11 +17,11 @@ use super::look_up::Sought;
 use crate::block::{Block, ascending};
 use crate::delta::RowHome;
 use crate::error::Result;
-use crate::schema::{IndexKind, Value};
+use crate::schema::{IndexDefinition, IndexKind, Value};
 use arrow_array::ArrayRef;
 use arrow_ord::sort::sort_to_indices;
 use arrow_schema::SortOptions;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 /// Entries of a tree, or rows of a sorted block, that are looked at together.
@@ -134,6 +134,17 @@ impl Sought<'_, '_> {
         left: &mut usize,
     ) -> Result<Option<Vec<u32>>> {
         let schema = self.place.schema;
+        let trees = schema.indexes.iter().filter_map(|definition| {
+            let equal = self.equal_before(foremost.column, definition)?;
+            Some((equal, definition))
+        });
+        let mut trees: Vec<(usize, &IndexDefinition)> = trees.collect();
+        // The more conditions a tree answers, the fewer rows have to be passed.
+        trees.sort_by_key(|(equal, _)| Reverse(*equal));
+        let (answering, others) = trees.split_at(trees.partition_point(|(equal, _)| *equal > 0));
+        if let Some(found) = self.foremost_of_trees(foremost, block, answering, left)? {
+            return Ok(Some(found));
+        }
         if block.sort_column()? == Some(foremost.column) {
             let Some((rows, true)) = access::search(schema, block, self.conditions)? else {
                 return Ok(None);
@@ -156,20 +167,31 @@ impl Sought<'_, '_> {
             });
             return self.first_of((foremost, block), parts, true, left);
         }
-        let trees = schema.indexes.iter();
-        for definition in trees.filter(|index| index.kind == IndexKind::Csb) {
-            let mut columns = definition.columns.iter();
-            let Some(equal) = columns.position(|column| *column == foremost.column) else {
-                continue;
-            };
-            let tuples = self.conditions.all_equal(&definition.columns[..equal]);
-            if tuples.is_none_or(|tuples| tuples.len() != 1) {
-                continue;
-            }
+        self.foremost_of_trees(foremost, block, others, left)
+    }
+
+    /// How many columns of a tree come before this one, if conditions give each of them one value.
+    fn equal_before(&self, column: usize, definition: &IndexDefinition) -> Option<usize> {
+        let is_tree = definition.kind == IndexKind::Csb;
+        let mut columns = definition.columns.iter();
+        let equal = columns.position(|own| *own == column).filter(|_| is_tree)?;
+        let combinations = self.conditions.combinations(&definition.columns[..equal]);
+        (combinations == Some(1)).then_some(equal)
+    }
+
+    /// [`Sought::foremost_of_block`] by the first of some trees that can tell.
+    fn foremost_of_trees(
+        &self,
+        foremost: Foremost,
+        block: &Block,
+        trees: &[(usize, &IndexDefinition)],
+        left: &mut usize,
+    ) -> Result<Option<Vec<u32>>> {
+        for (_, definition) in trees {
             let Some(index) = block.index(definition)?.filter(|index| !index.has_codes()) else {
                 continue;
             };
-            let Some(entries) = index.by_values(self.conditions, definition, schema)? else {
+            let Some(entries) = index.by_values(self.conditions, definition)? else {
                 continue;
             };
             let exact = entries.exact;

@@ -5,7 +5,7 @@
 //! of these is missing, the block or the delta is asked as by [`look_up`].
 
 use super::found::FoundRows;
-use super::look_up::{Extent, LookUp, Sought, look_up};
+use super::look_up::{Extent, LookUp, Sought, is_gone, look_up};
 use crate::block::{Block, RUN_MAX};
 use crate::delta::{Fragment, ReadView, RowHome, Stored, stored_key};
 use crate::error::{Error, Result};
@@ -317,15 +317,21 @@ impl KeyLookUp {
                 return Ok(true);
             }
         }
+        let mut gone = Vec::new();
         map.visit_newest(stored, |number| {
-            let found = place.delta.find(number);
-            let found = found.and_then(|(fragment, row)| {
-                seen(RowHome::Fragment(fragment.first()), &fragment, row)
-            });
+            let Some((fragment, row)) = place.delta.find(number) else {
+                return false;
+            };
+            let home = RowHome::Fragment(fragment.first());
+            let found = seen(home, &fragment, row);
             let is_found = found.is_some();
             rows.extend(found);
+            if !is_found && is_gone(home, &fragment, row) {
+                gone.push((fragment, row));
+            }
             is_found && self.unique
         });
+        place.delta.forget(&gone);
         Ok(true)
     }
 }

@@ -233,19 +233,27 @@ impl Sought<'_, '_> {
             return Ok(true);
         };
         *left = left.saturating_sub(candidates.len());
+        let mut gone = Vec::new();
         // Numbers ascend, so that the rows of a fragment follow each other.
         for same in candidates.chunk_by(|(one, ..), (other, ..)| one == other) {
             let [(home, fragment, _), ..] = same else {
                 continue;
             };
             let rows = same.iter().map(|(.., row)| *row);
-            let rows = rows.filter(|row| view.sees(*home, fragment, *row));
+            let rows = rows.filter(|row| {
+                let is_seen = view.sees(*home, fragment, *row);
+                if !is_seen && is_gone(*home, fragment, *row) {
+                    gone.push((fragment.clone(), *row));
+                }
+                is_seen
+            });
             let mut rows: Vec<u32> = rows.collect();
             if !is_decided && !rows.is_empty() {
                 rows = self.met(fragment, rows)?;
             }
             self.add_tuples((*home, fragment), &rows, found)?;
         }
+        place.delta.forget(&gone);
         Ok(true)
     }
 
@@ -301,7 +309,7 @@ impl Sought<'_, '_> {
         }
         let (delta, own) = (self.place.delta, self.view.own.as_ref());
         let is_decided = map.decides(self.conditions);
-        let mut is_whole = true;
+        let (mut is_whole, mut gone) = (true, Vec::new());
         for (map, is_own) in [(Some(map), false), (own_map, true)] {
             let Some(map) = map else {
                 continue;
@@ -330,10 +338,13 @@ impl Sought<'_, '_> {
                         self.add_tuples((home, &fragment), &[row], rows)?;
                     }
                     found += rows.len() - before;
+                } else if is_gone(home, &fragment, row) {
+                    gone.push((fragment, row));
                 }
                 Ok(found >= foremost.count)
             })?;
         }
+        delta.forget(&gone);
         Ok(Some(is_whole))
     }
 
@@ -373,6 +384,11 @@ impl Sought<'_, '_> {
         let candidates = committed.chain(own).collect();
         Some((candidates, map.decides(self.conditions)))
     }
+}
+
+/// Whether a row of the delta can be left out by all readers to come.
+pub(super) fn is_gone(home: RowHome, fragment: &Fragment, row: u32) -> bool {
+    matches!(home, RowHome::Fragment(_)) && fragment.deletes.is_gone(row)
 }
 
 /// The blocks whose bounds do not rule out a whole number that is asked for; of

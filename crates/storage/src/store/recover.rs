@@ -92,6 +92,14 @@ impl Recovered {
         let (files, from, after) = (self.place.files.clone(), self.from(), self.timestamp);
         let mut each = |timestamp: u64, payload: &[u8]| self.redo(timestamp, timestamp, payload);
         let (wal, _) = Wal::open(files, options, from, after, &mut each)?;
+        for (_, table) in self.catalog.all_tables() {
+            for block in table.blocks() {
+                block.deletes().forget_times();
+            }
+            for fragment in table.delta().fragments() {
+                fragment.deletes.forget_times();
+            }
+        }
         Ok(wal)
     }
 }

@@ -1,9 +1,14 @@
 //! From keys to rows of the delta: the bounds of conditions, and versions.
 
-use crate::tables::schema;
+use crate::tables::{Dice, schema};
+use crate::transactions::{self, batch, find};
 use freestone_storage::delta::{Stored, TupleShape};
 use freestone_storage::predicate::{BoundPredicate, Conditions};
-use freestone_storage::{Column, ColumnType, CompareOp, Delta, Key, Predicate, Value};
+use freestone_storage::{
+    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Delta, Extent, Foremost, Key, Predicate,
+    Snapshot, Store, Value,
+};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A row as a test has it: the values of three columns, of which the last is not in the key.
@@ -205,4 +210,120 @@ fn rows_come_in_the_order_of_the_next_column() {
             expected[..expected.len().min(2)]
         );
     }
+}
+
+/// A queue: rows are put at its end, taken from its front, and given other values, while
+/// snapshots come and go. Look-ups take rows out of the maps that nobody can see any more.
+#[test]
+fn rows_that_nobody_sees_are_forgotten_and_no_others() {
+    let store = Store::in_memory();
+    let table = transactions::create(&store);
+    let mut dice = Dice(41);
+    let (mut model, mut next) = (BTreeMap::new(), 0);
+    let mut held: Vec<(Snapshot, BTreeMap<i32, i32>)> = Vec::new();
+    for _ in 0..1500 {
+        let mut transaction = store.begin().unwrap();
+        match dice.below(3) {
+            0 => {
+                transaction.insert(table, &batch(&[(next, next)])).unwrap();
+                model.insert(next, next);
+                next += 1;
+            }
+            1 if dice.once_in(2) => {
+                if let Some((key, _)) = model.pop_first() {
+                    let id = find(&transaction.snapshot(), key).unwrap();
+                    transaction.delete(table, &[id]).unwrap();
+                }
+            }
+            _ => {
+                let place = dice.below(model.len().max(1));
+                if let Some((key, value)) = model.iter_mut().nth(place) {
+                    *value += 1;
+                    let id = find(&transaction.snapshot(), *key).unwrap();
+                    transaction.delete(table, &[id]).unwrap();
+                    transaction
+                        .insert(table, &batch(&[(*key, *value)]))
+                        .unwrap();
+                }
+            }
+        }
+        transaction.commit().unwrap();
+        if dice.once_in(50) {
+            held.push((store.snapshot(), model.clone()));
+        }
+        if dice.once_in(60) && !held.is_empty() {
+            held.swap_remove(dice.below(held.len()));
+        }
+        let now = (store.snapshot(), model.clone());
+        let other = held.get(dice.below(held.len().max(1))).unwrap_or(&now);
+        for (snapshot, model) in [&now, other] {
+            let first = dice.below(next.max(1) as usize) as i32;
+            for (predicate, expected) in [
+                (
+                    compare(0, CompareOp::GtEq, Value::Int(0)),
+                    model.first_key_value(),
+                ),
+                (
+                    compare(0, CompareOp::GtEq, Value::Int(first.into())),
+                    model.range(first..).next(),
+                ),
+                (
+                    compare(0, CompareOp::Eq, Value::Int(first.into())),
+                    model.get_key_value(&first),
+                ),
+            ] {
+                let found = foremost(snapshot, &predicate);
+                assert_eq!(found, expected.map(|(key, value)| (*key, *value)));
+            }
+        }
+    }
+    // Without readers of the past, only the rows themselves are left, and the last that went.
+    held.clear();
+    let mut last = store.begin().unwrap();
+    let (key, _) = model.pop_first().unwrap();
+    let id = find(&last.snapshot(), key).unwrap();
+    last.delete(table, &[id]).unwrap();
+    last.commit().unwrap();
+    let snapshot = store.snapshot();
+    let all = compare(0, CompareOp::GtEq, Value::Int(0));
+    let delta = snapshot.table(DEFAULT_SCHEMA, "t").unwrap().delta().clone();
+    let bound = BoundPredicate::bind(&all, delta.schema()).unwrap();
+    let conditions = Conditions::of(&bound);
+    let map = delta.map_for(&conditions).unwrap();
+    let before = map.rows(&conditions, usize::MAX).unwrap().len();
+    let table = snapshot.table(DEFAULT_SCHEMA, "t").unwrap();
+    table
+        .look_up(&snapshot.read_view(table.id), &all, &[0])
+        .unwrap();
+    let after = map.rows(&conditions, usize::MAX).unwrap().len();
+    let whole = model.len();
+    assert!(
+        before > 2 * whole && after <= whole + 1,
+        "{before} entries, then {after} for {whole} rows"
+    );
+}
+
+/// The first row in the order of the key that meets a condition.
+fn foremost(snapshot: &Snapshot, predicate: &Predicate) -> Option<(i32, i32)> {
+    let table = snapshot.table(DEFAULT_SCHEMA, "t").unwrap();
+    let extent = Extent {
+        most: usize::MAX,
+        foremost: Some(Foremost {
+            column: 0,
+            descending: false,
+            count: 1,
+            any: false,
+        }),
+    };
+    let view = snapshot.read_view(table.id);
+    let found = table.look_up_within(&view, predicate, &[0, 1], extent);
+    let rows = found.unwrap().unwrap().into_rows();
+    let number = |value: &Option<Value>| match value {
+        Some(Value::Int(value)) => i32::try_from(*value).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let rows = rows
+        .iter()
+        .map(|(_, row)| (number(&row[0]), number(&row[1])));
+    rows.min()
 }

@@ -142,7 +142,14 @@ fn several_columns_and_sorted_blocks() {
             ..options(layout, 200_000)
         };
         fill(&home, &model, &[sorted, options(layout, 150_000)], 2500);
-        for (name, columns) in [("a", vec![1, 2]), ("b", vec![2, 3, 1]), ("c", vec![4])] {
+        for (name, columns) in [
+            ("a", vec![1, 2]),
+            ("b", vec![2, 3, 1]),
+            ("c", vec![4]),
+            // No NULL is in the way of using these for their first column alone.
+            ("f", vec![1, 3]),
+            ("g", vec![3, 1]),
+        ] {
             create(&home, name, IndexKind::Csb, &columns);
         }
         create(&home, "d", IndexKind::Inverted, &[1, 3]);
@@ -159,7 +166,7 @@ fn several_columns_and_sorted_blocks() {
         ] {
             check_unordered(&home.table(), &model, columns, &mut dice);
         }
-        for name in ["a", "b", "c", "d", "e"] {
+        for name in ["a", "b", "c", "d", "e", "f", "g"] {
             home.store
                 .commit(|edit| edit.drop_index(DEFAULT_SCHEMA, name))
                 .unwrap();
@@ -195,7 +202,8 @@ fn the_way_is_chosen_by_cost() {
         },
         Recipe {
             kind: ColumnType::BigInt,
-            nullable: false,
+            // There might be NULLs, and are none.
+            nullable: true,
             nulls: Nulls::None,
             spread: Spread::Few,
         },
@@ -204,7 +212,7 @@ fn the_way_is_chosen_by_cost() {
     for layout in Layout::ALL {
         let home = Home::new(false);
         fill(&home, &model, &[options(layout, 300_000)], 10_000);
-        create(&home, "many", IndexKind::Csb, &[1]);
+        create(&home, "many", IndexKind::Csb, &[1, 2]);
         create(&home, "few", IndexKind::Csb, &[2]);
         let table = home.table();
         let run = |predicate: Predicate| {

@@ -193,12 +193,14 @@ impl Prefetcher {
     /// Begins to read `span` of a file, which has to lie in it, if reading ahead is
     /// wanted; `held` is dropped when the bytes are.
     pub fn start(&self, file: &Arc<dyn ReadFile>, span: Range<u64>, held: Held) -> Option<Pending> {
-        let (options, backend) = self.backend();
+        let options = self.options();
         let at_hand =
             || file.descriptor(false).is_none() || (!options.direct && file.is_cached(&span));
         if options.depth == 0 || (options.method == ReadMethod::Auto && at_hand()) {
             return None;
         }
+        // Made no sooner: many a database is never read from the disk.
+        let (options, backend) = self.backend();
         let len = usize::try_from(span.end.checked_sub(span.start)?).ok()?;
         let transfer = Transfer::new(file.clone(), (span.start, len), options.direct, held);
         let transfer = Arc::new(transfer);
