@@ -162,7 +162,7 @@ impl Prepared {
         if let Some(outcome) = inserted? {
             return Ok(Some(outcome));
         }
-        let query = Box::pin(self.key_query(session)).await;
+        let query = self.key_query(session).await;
         let Some(query) = query else {
             return Ok(None);
         };
@@ -195,7 +195,9 @@ impl Prepared {
             Some(known) => known,
             None => {
                 let holders = self.holders();
-                let made = Arc::new(bound_by_keys(session, &self.bound(&holders).ok()?).await?);
+                let bound = self.bound(&holders).ok()?;
+                // Apart: statements that are known do without.
+                let made = Arc::new(Box::pin(bound_by_keys(session, &bound)).await?);
                 *self.keys.write() = Some(Arc::clone(&made));
                 made
             }
