@@ -228,7 +228,7 @@ impl IndexWork {
         let index = block.index(&self.definition)?.ok_or_else(missing)?;
         let column = self.definition.columns[0];
         if !index.has_codes() {
-            let found = index.by_values(&conditions, &self.definition)?;
+            let found = index.by_values(&conditions, &self.definition, &self.schema)?;
             return Ok(found.ok_or_else(missing)?.positions()?);
         }
         for leaf in conditions.on(column) {

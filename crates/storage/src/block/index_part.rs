@@ -40,7 +40,7 @@ fn intervals(
     conditions: &Conditions<'_>,
     shape: &KeyShape,
     definition: &IndexDefinition,
-    has_every_row: bool,
+    leads_to_all: impl Fn(&[usize]) -> bool,
 ) -> Option<(Vec<KeyInterval>, usize)> {
     let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
     let (mut used, mut sure) = (0, true);
@@ -61,8 +61,7 @@ fn intervals(
         used += 1;
     }
     // Rows with a NULL in a key column that is not asked for have no entry.
-    let whole = used == definition.columns.len() || has_every_row;
-    if used == 0 || !whole {
+    if used == 0 || !leads_to_all(&definition.columns[used..]) {
         return None;
     }
     let bounds = range
@@ -270,9 +269,11 @@ impl BlockIndex {
         })
     }
 
-    /// Whether each row of the block has an entry: none has a NULL in a key column.
-    pub fn has_every_row(&self) -> bool {
-        self.has_every_row
+    /// Whether no row is without an entry for a NULL in one of `columns`, which are some of its
+    /// key.
+    pub fn leads_to_all(&self, columns: &[usize], schema: &TableSchema) -> bool {
+        let filled = |column: &usize| !schema.columns[*column].nullable;
+        self.has_every_row || columns.iter().all(filled)
     }
 
     /// Whether keys are codes of the column's dictionary.
@@ -329,12 +330,13 @@ impl BlockIndex {
         &self,
         conditions: &Conditions<'_>,
         definition: &IndexDefinition,
+        schema: &TableSchema,
     ) -> Result<Option<Found<'_>>> {
         let Some(shape) = self.shape() else {
             return Ok(None);
         };
-        let Some((intervals, used)) = intervals(conditions, shape, definition, self.has_every_row)
-        else {
+        let leads_to_all = |columns: &[usize]| self.leads_to_all(columns, schema);
+        let Some((intervals, used)) = intervals(conditions, shape, definition, leads_to_all) else {
             return Ok(None);
         };
         let mut found = self.found(&intervals)?;

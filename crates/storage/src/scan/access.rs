@@ -255,7 +255,7 @@ fn by_index(
         let found = if index.has_codes() {
             by_codes(block, definition.columns[0], conditions, index)?
         } else {
-            index.by_values(conditions, definition)?
+            index.by_values(conditions, definition, table)?
         };
         let Some(found) = found else {
             continue;
@@ -324,7 +324,7 @@ fn tree_over(table: &TableSchema, block: &Block, column: usize) -> Result<Option
             continue;
         }
         // Rows with a NULL in another column of the index are not in it.
-        let leads = |index: &BlockIndex| definition.columns.len() == 1 || index.has_every_row();
+        let leads = |index: &BlockIndex| index.leads_to_all(&definition.columns[1..], table);
         if let Some(index) = block.index(definition)?.filter(|index| leads(index)) {
             return Ok(Some(index));
         }

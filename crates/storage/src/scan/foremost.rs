@@ -191,7 +191,8 @@ impl Sought<'_, '_> {
             let Some(index) = block.index(definition)?.filter(|index| !index.has_codes()) else {
                 continue;
             };
-            let Some(entries) = index.by_values(self.conditions, definition)? else {
+            let Some(entries) = index.by_values(self.conditions, definition, self.place.schema)?
+            else {
                 continue;
             };
             let exact = entries.exact;

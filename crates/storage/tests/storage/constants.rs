@@ -144,7 +144,9 @@ fn ways(table: &Table, predicate: &Predicate) -> ([f64; 3], bool) {
                     let test = block.translate(1, leaf).unwrap().unwrap();
                     index.by_codes(&test).unwrap()
                 }
-                false => index.by_values(&conditions, definition).unwrap(),
+                false => index
+                    .by_values(&conditions, definition, &table.schema)
+                    .unwrap(),
             };
             for some in found.unwrap().positions().unwrap().chunks(8192) {
                 for column in &projection {

@@ -243,7 +243,10 @@ fn readers_see_whole_commits_while_rows_move() {
                 }
             });
         }
-        while began.elapsed() < Duration::from_secs(2) {
+        // The mover gives way to others: on a busy machine its turn comes late.
+        let (least, most) = (Duration::from_secs(2), Duration::from_secs(60));
+        let has_moved = || moves(&store).done.steps > 0;
+        while began.elapsed() < least || (!has_moved() && began.elapsed() < most) {
             assert_eq!(sum(), total);
         }
         going.store(false, Ordering::Relaxed);
