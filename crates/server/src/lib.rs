@@ -40,6 +40,7 @@ mod request;
 mod simple;
 mod socket;
 mod startup;
+mod thread;
 mod tls;
 mod told;
 mod users;

@@ -216,6 +216,7 @@ const SERVER: &[&str] = &[
     "extended",
     "tls",
     "socket",
+    "thread",
     "flight",
     "listener",
     "simple",
