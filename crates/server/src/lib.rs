@@ -40,7 +40,6 @@ mod request;
 mod simple;
 mod socket;
 mod startup;
-mod thread;
 mod tls;
 mod told;
 mod users;

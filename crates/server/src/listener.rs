@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freestone::{Database, Error, Result};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -20,7 +20,6 @@ use crate::options::Options;
 use crate::places::{Places, Stranger, Strangers};
 use crate::socket::{at, bind, prepare};
 use crate::startup::Door;
-use crate::thread::{self, Socket};
 use crate::tls;
 use crate::watch::Watch;
 
@@ -176,7 +175,6 @@ impl Server {
                 sleep(PAUSE).await;
                 continue;
             };
-            prepare(&stream);
             let client = Client {
                 door: Arc::clone(&self.door),
                 startup: self.options.startup,
@@ -184,14 +182,7 @@ impl Server {
                 stopping: stopping.clone(),
             };
             let stranger = self.door.strangers.enter();
-            let began = stream.into_std().and_then(|stream| {
-                thread::spawn(stream, move |socket| client.serve(socket, from, stranger))
-            });
-            if let Err(error) = began {
-                let message = format!("no thread for another client: {error}");
-                self.door.watch.refused(from, &Error::new("53300", message));
-                sleep(PAUSE).await;
-            }
+            drop(tokio::spawn(client.serve(stream, from, stranger)));
         }
         drop(self.listener);
         let _ = close.send(true);
@@ -218,23 +209,22 @@ struct Client {
 }
 
 impl Client {
-    async fn serve(mut self, socket: Socket, from: SocketAddr, stranger: Stranger) {
-        let admitted = timeout(self.startup, self.door.admit(Box::new(socket), from));
+    async fn serve(self, stream: TcpStream, from: SocketAddr, stranger: Stranger) {
+        prepare(&stream);
+        let admitted = timeout(self.startup, self.door.admit(Box::new(stream), from));
         let admitted = tokio::select! {
             admitted = admitted => admitted,
             () = stranger.leave() => {
                 let message = "others came before it had said who it is";
                 return self.door.watch.refused(from, &Error::new("53300", message));
             }
-            _ = self.closing.wait_for(|closing| *closing) => return,
         };
         match admitted {
             Ok(Ok(Some(guest))) => {
                 drop(stranger);
-                let connection = Connection::new(guest, self.closing, self.stopping);
-                // The server has ended when its last client has; nothing keeps the database then.
-                drop(self.door);
-                connection.serve().await;
+                Connection::new(guest, self.closing, self.stopping)
+                    .serve()
+                    .await;
             }
             Ok(Err((Failure::Told(error) | Failure::Fatal(error), Some(mut messages)))) => {
                 self.door.watch.refused(from, &error);

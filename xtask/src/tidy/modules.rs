@@ -216,7 +216,6 @@ const SERVER: &[&str] = &[
     "extended",
     "tls",
     "socket",
-    "thread",
     "flight",
     "listener",
     "simple",
