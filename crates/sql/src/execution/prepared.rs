@@ -196,7 +196,7 @@ impl Prepared {
             None => {
                 let holders = self.holders();
                 let bound = self.bound(&holders).ok()?;
-                // Apart: statements that are known do without.
+                // Boxed, so that the futures of statements that are known stay small.
                 let made = Arc::new(Box::pin(bound_by_keys(session, &bound)).await?);
                 *self.keys.write() = Some(Arc::clone(&made));
                 made
